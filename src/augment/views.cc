@@ -1,0 +1,81 @@
+#include "augment/views.h"
+
+#include <algorithm>
+
+#include "augment/blur.h"
+#include "augment/crop.h"
+#include "augment/flip.h"
+#include "augment/grayscale.h"
+#include "augment/normalize.h"
+#include "base/error.h"
+
+namespace kindred {
+
+void Bind(Config& config, ViewOptions& options) {
+  const Allowed probability = {.least = 0, .most = 1};
+  config.Bind("views.crop", &options.crop, "least area of a random crop",
+              {.least = 0.01, .most = 1});
+  config.Bind("views.flip", &options.flip, "probability of a mirror image", probability);
+  config.Bind("views.jitter", &options.jitter, "probability of colour jitter", probability);
+  config.Bind("views.brightness", &options.strength.brightness, "strength of jitter", probability);
+  config.Bind("views.contrast", &options.strength.contrast, "likewise", probability);
+  config.Bind("views.saturation", &options.strength.saturation, "likewise", probability);
+  config.Bind("views.hue", &options.strength.hue, "likewise, in turns", {.least = 0, .most = 0.5});
+  config.Bind("views.grey", &options.grey, "probability of grey", probability);
+  config.Bind("views.blur", &options.blur, "probability of Gaussian blur", probability);
+  config.Bind("views.blur_sigma_min", &options.blur_sigma_min, "its least sigma, in pixels",
+              {.least = 0.01, .most = 100});
+  config.Bind("views.blur_sigma_max", &options.blur_sigma_max, "its largest",
+              {.least = 0.01, .most = 100});
+}
+
+void Validate(const ViewOptions& options) {
+  if (options.blur_sigma_min > options.blur_sigma_max) {
+    throw UsageError("views.blur_sigma_min = {} is above views.blur_sigma_max = {}",
+                     options.blur_sigma_min, options.blur_sigma_max);
+  }
+}
+
+void MakeView(const Images& images, int i, const ViewOptions& options,
+              const Normalization& normalization, Rng& rng, std::span<float> out) {
+  Check(out.size() == images.ImageSize(), "the output is not the size of an image");
+  // Equal channels are computed once and copied at the end.
+  const int channels = images.grey ? 1 : images.channels;
+  const ImageShape shape = {.channels = channels, .height = images.height, .width = images.width};
+  const size_t size = static_cast<size_t>(channels) * images.PlaneSize();
+  const auto view = out.first(size);
+
+  const CropBox box = DrawCrop(rng, images.height, images.width, options.crop);
+  ResizedCrop(images[i].first(size), shape, box, view);
+  if (rng.Chance(options.flip)) FlipHorizontally(view, shape);
+  if (rng.Chance(options.jitter)) ApplyJitter(view, channels, DrawJitter(rng, options.strength));
+  if (channels == 3 && rng.Chance(options.grey)) Grayscale(view);
+  if (rng.Chance(options.blur)) {
+    const double sigma = rng.Uniform(options.blur_sigma_min, options.blur_sigma_max);
+    GaussianBlur(view, shape, static_cast<float>(sigma));
+  }
+  for (size_t copy = size; copy < out.size(); copy += size) {
+    std::copy(view.begin(), view.end(), out.begin() + static_cast<ptrdiff_t>(copy));
+  }
+  Normalize(out, images.channels, normalization);
+}
+
+void MakeViewPairs(const Images& images, std::span<const int> samples, const ViewOptions& options,
+                   const Normalization& normalization, const ViewKey& key, std::span<float> first,
+                   std::span<float> second) {
+  const size_t size = images.ImageSize();
+  Check(first.size() == samples.size() * size && second.size() == first.size(),
+        "the outputs are not the size of the batch");
+  for (size_t s = 0; s < samples.size(); ++s) {
+    Rng rng({.seed = key.seed,
+             .purpose = Purpose::kViews,
+             .round = key.round,
+             .client = key.client,
+             .epoch = key.epoch,
+             .sample = static_cast<uint64_t>(samples[s])});
+    MakeView(images, samples[s], options, normalization, rng, first.subspan(s * size, size));
+    MakeView(images, samples[s], options, normalization, rng, second.subspan(s * size, size));
+  }
+}
+
+}  // namespace kindred

@@ -1,0 +1,68 @@
+// Configuration: named keys bound to the fields of option structs, filled from a TOML file, the
+// environment and the command line, in that order of rising strength.
+//
+// A folder that has options declares a struct with defaults and a Bind function that names each
+// field; nothing here knows any of them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kindred {
+
+// What values a key takes, beyond its type.
+struct Allowed {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  std::vector<std::string> choices = {};  // for strings; empty: any
+};
+
+class Config {
+ public:
+  using Field = std::variant<bool*, int*, uint64_t*, double*, std::string*, std::vector<double>*>;
+
+  // Binds `section.key` to a field, which holds the default and outlives this Config.
+  void Bind(const std::string& name, Field field, std::string meaning, Allowed allowed = {});
+
+  // Each throws a usage error that names the key, where it was set, and the nearest known key when
+  // it is unknown.
+  void ApplyFile(const std::filesystem::path& path);
+  void ApplyEnvironment(const char* const* environment);  // KINDRED_SECTION_KEY=value
+  void ApplyAssignment(std::string_view assignment);      // "section.key=value", from --set
+  // A value given by a flag of its own (`origin`, such as "--workers").
+  void Apply(const std::string& name, std::string_view value, const std::string& origin);
+
+  // Where the value of a key came from: "default", a file, a variable, a flag.
+  const std::string& OriginOf(const std::string& name) const;
+
+  // The resolved configuration as a TOML file, a comment on each line with meaning and origin.
+  std::string ToToml() const;
+
+  // The same as one JSON object of sections, without comments.
+  std::string ToJson() const;
+
+ private:
+  struct Key {
+    std::string name;  // section.key
+    Field field;
+    std::string meaning;
+    Allowed allowed;
+    std::string origin = "default";
+  };
+
+  Key& Find(const std::string& name, const std::string& origin);
+  const Key* FindOrNull(const std::string& name) const;
+
+  std::vector<Key> keys_;  // in the order bound; a section's keys are bound together
+};
+
+// The candidate with the smallest edit distance to `word`; empty when there is none within half of
+// the word's length.
+std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace kindred

@@ -1,0 +1,28 @@
+#include "base/error.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace kindred {
+
+void CheckFailed(const char* place, const char* condition, const std::string& message) {
+  fmt::print(stderr, "kindred: internal error at {}: {} ({})\n", place, message, condition);
+  std::abort();
+}
+
+std::string Printable(std::string_view text) {
+  constexpr size_t kMost = 200;
+  std::string result;
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  if (text.size() > kMost) result += "...";
+  return result;
+}
+
+}  // namespace kindred

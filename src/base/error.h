@@ -1,0 +1,59 @@
+// How Kindred stops: one exception type for what the user or the machine did, Check for our bugs.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace kindred {
+
+// Exit codes of the program; the error that ends a command carries one.
+enum class ExitCode {
+  kDone = 0,
+  kUsage = 2,     // the command line or the configuration
+  kData = 3,      // a dataset, an image, a file of ours
+  kNetwork = 4,   // the network or an identity
+  kExists = 5,    // refused to overwrite
+  kInternal = 70  // our fault
+};
+
+// Something outside stops us. The message is one line: what, on what, why, and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+template <class... Args>
+Error UsageError(fmt::format_string<Args...> format, Args&&... args) {
+  return {ExitCode::kUsage, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+template <class... Args>
+Error DataError(fmt::format_string<Args...> format, Args&&... args) {
+  return {ExitCode::kData, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+// Prints the place and aborts unless `condition` holds. For bugs of ours only: input never gets
+// here.
+#define KINDRED_STRINGIZE_(x) #x
+#define KINDRED_STRINGIZE(x) KINDRED_STRINGIZE_(x)
+#define Check(condition, message)                                                            \
+  do {                                                                                       \
+    if (!(condition)) [[unlikely]]                                                           \
+      ::kindred::CheckFailed(__FILE__ ":" KINDRED_STRINGIZE(__LINE__), #condition, message); \
+  } while (false)
+
+[[noreturn]] void CheckFailed(const char* place, const char* condition, const std::string& message);
+
+// The text with control characters made visible and cut to a readable length: for putting names
+// and bytes that came from outside into a one-line message.
+std::string Printable(std::string_view text);
+
+}  // namespace kindred

@@ -1,0 +1,129 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace kindred {
+namespace {
+
+// An open descriptor, closed with the scope; Close reports what closing found.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+  bool Close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+Error FileError(const std::filesystem::path& path, std::string_view doing) {
+  return DataError("{}: cannot {}: {}", Printable(path.string()), doing, std::strerror(errno));
+}
+
+void SyncFolder(const std::filesystem::path& folder) {
+  Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.ok() || ::fsync(directory.get()) != 0) throw FileError(folder, "sync the folder");
+}
+
+}  // namespace
+
+Bytes ReadFile(const std::filesystem::path& path, uint64_t limit) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.ok()) throw FileError(path, "open the file");
+  struct stat status;
+  if (::fstat(file.get(), &status) != 0) throw FileError(path, "look at the file");
+  if (!S_ISREG(status.st_mode)) {
+    throw DataError("{}: not a regular file", Printable(path.string()));
+  }
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (size > limit) {
+    throw DataError("{}: {} bytes, more than the {} that are read", Printable(path.string()), size,
+                    limit);
+  }
+  Bytes bytes(size);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw FileError(path, "read the file");
+    if (got == 0) throw DataError("{}: became shorter while it was read", Printable(path.string()));
+    done += static_cast<size_t>(got);
+  }
+  return bytes;
+}
+
+void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  static std::atomic<int> count = 0;  // a name of this write alone
+  const std::string name = folder / fmt::format(".tmp-{}-{}", ::getpid(), count++);
+  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.ok()) throw FileError(path, "write here");
+  try {
+    size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t wrote = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) throw FileError(path, "write the file");
+      done += static_cast<size_t>(wrote);
+    }
+    if (::fsync(file.get()) != 0) throw FileError(path, "sync the file");
+    if (!file.Close()) throw FileError(path, "close the file");
+    if (::rename(name.c_str(), path.c_str()) != 0) throw FileError(path, "put the file in place");
+  } catch (...) {
+    ::unlink(name.c_str());
+    throw;
+  }
+  SyncFolder(folder);
+}
+
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view text) {
+  WriteFileAtomically(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
+void RefuseToOverwrite(const std::filesystem::path& path, bool force) {
+  if (!force && std::filesystem::exists(std::filesystem::symlink_status(path))) {
+    throw Error(ExitCode::kExists,
+                fmt::format("{}: is there already; choose another --out, or give --force",
+                            Printable(path.string())));
+  }
+}
+
+TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
+  std::string name = (parent / ".tmp-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw FileError(parent, "make a folder here");
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path CacheFolder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::filesystem::path(cache) / "kindred";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return std::filesystem::path(home) / ".cache" / "kindred";
+  }
+  throw UsageError("neither HOME nor XDG_CACHE_HOME is set; say where the data is with data.path");
+}
+
+}  // namespace kindred

@@ -1,0 +1,45 @@
+// Files: read whole with a limit, written so that a reader never sees half of one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kindred {
+
+using Bytes = std::vector<uint8_t>;
+
+// The whole file. Throws a data error when it is missing, unreadable, not a regular file, or larger
+// than `limit` bytes.
+Bytes ReadFile(const std::filesystem::path& path, uint64_t limit);
+
+// Writes to a temporary name in the same folder, syncs it, renames it to `path` and syncs the
+// folder: after a crash at any instant the old file or the new one is there, never a part of one.
+void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes);
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+// Throws a refusal (exit code 5) when something is at `path`, unless `force`.
+void RefuseToOverwrite(const std::filesystem::path& path, bool force);
+
+// A new folder, deleted with all it holds when the value goes out of scope.
+class TemporaryFolder {
+ public:
+  // Made inside `parent`, which must exist.
+  explicit TemporaryFolder(const std::filesystem::path& parent);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Where Kindred keeps downloaded datasets: $XDG_CACHE_HOME/kindred, or ~/.cache/kindred.
+std::filesystem::path CacheFolder();
+
+}  // namespace kindred

@@ -1,0 +1,98 @@
+// Counter-based randomness (SPEC: Philox): a draw is a function of what it is for, never of when it
+// was made, so threads, order and restarts cannot change it.
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace kindred {
+
+// What a stream of numbers is drawn for. A new use takes a new number; numbers are never reused.
+enum class Purpose : uint64_t { kShapes = 1, kPartition = 2, kViews = 3, kPreview = 4 };
+
+// Names one stream. Two different keys give independent streams.
+struct RngKey {
+  uint64_t seed = 0;
+  Purpose purpose;
+  uint32_t round = 0;
+  uint32_t client = 0;  // place in the enrolment list
+  uint32_t epoch = 0;
+  uint64_t sample = 0;  // position in the client's own data
+};
+
+// The stream of a key. A value: copying it forks nothing, both copies give the same numbers.
+class Rng {
+ public:
+  using result_type = uint64_t;
+
+  explicit Rng(const RngKey& key)
+      : key_{{key.seed, static_cast<uint64_t>(key.purpose)}},
+        counter_{{0, key.sample, uint64_t{key.round} << 32 | key.epoch, key.client}} {}
+
+  static constexpr uint64_t min() { return 0; }
+  static constexpr uint64_t max() { return std::numeric_limits<uint64_t>::max(); }
+
+  // 64 random bits. With min and max, Rng can drive <random>'s distributions.
+  uint64_t operator()() {
+    if (next_ == block_.size()) {
+      const auto block = r123::Philox4x64{}(counter_, key_);
+      for (size_t i = 0; i < block_.size(); ++i) block_[i] = block[i];
+      ++counter_[0];
+      next_ = 0;
+    }
+    return block_[next_++];
+  }
+
+  // Uniform in [0, 1), a multiple of 2^-53.
+  double Uniform() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+
+  // Uniform in [low, high).
+  double Uniform(double low, double high) { return low + (high - low) * Uniform(); }
+
+  // True with probability p.
+  bool Chance(double p) { return Uniform() < p; }
+
+  // Uniform in {0, ..., n - 1} without bias (Lemire's multiplication with rejection). n > 0.
+  uint64_t Below(uint64_t n) {
+    Check(n > 0, "Below needs a positive bound");
+    using Wide = unsigned __int128;
+    Wide product = Wide{(*this)()} * n;
+    if (static_cast<uint64_t>(product) < n) {
+      const uint64_t threshold = (0 - n) % n;
+      while (static_cast<uint64_t>(product) < threshold) product = Wide{(*this)()} * n;
+    }
+    return static_cast<uint64_t>(product >> 64);
+  }
+
+  // Puts the items into a uniformly random order.
+  template <class T>
+  void Shuffle(std::span<T> items) {
+    for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[Below(i)]);
+  }
+
+  // 0, ..., n - 1 in a uniformly random order.
+  std::vector<int> Permutation(int n) {
+    std::vector<int> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    Shuffle(std::span(order));
+    return order;
+  }
+
+ private:
+  r123::Philox4x64::key_type key_;
+  r123::Philox4x64::ctr_type counter_;
+  std::array<uint64_t, 4> block_{};
+  size_t next_ = 4;  // all used: the first call makes a block
+};
+
+}  // namespace kindred

@@ -1,0 +1,45 @@
+#include "cli/command.h"
+
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace kindred {
+
+CLI::App* AddCommand(CLI::App& parent, Program& program, const std::string& name,
+                     const std::string& summary, std::function<CommandResult()> action) {
+  CLI::App* command = parent.add_subcommand(name, summary);
+  command->add_flag("--json", program.json, "print the result as one JSON object");
+  command->callback([&program, action = std::move(action)] { program.chosen = action; });
+  return command;
+}
+
+void AddConfigFlags(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags) {
+  command.add_option("--config", flags->file, "a TOML file; `kindred config show` prints one");
+  command.add_option("--set", flags->assignments, "section.key=value, over the file; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void AddDatasetWords(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags) {
+  const auto give = [flags](const char* key, const char* origin) {
+    return [=](const std::string& value) { flags->given.push_back({key, value, origin}); };
+  };
+  command.add_option_function<std::string>("dataset", give("data.name", "the command line"),
+                                           "short for --set data.name=...");
+  command.add_option_function<std::string>("--path", give("data.path", "--path"),
+                                           "short for --set data.path=...");
+}
+
+Resolved Resolve(const ConfigFlags& flags) {
+  Resolved resolved;
+  resolved.config = BindExperiment(*resolved.experiment);
+  if (!flags.file.empty()) resolved.config.ApplyFile(flags.file);
+  resolved.config.ApplyEnvironment(environ);
+  for (const auto& assignment : flags.assignments) resolved.config.ApplyAssignment(assignment);
+  for (const auto& [key, value, origin] : flags.given) resolved.config.Apply(key, value, origin);
+  Validate(resolved.experiment->views);
+  return resolved;
+}
+
+}  // namespace kindred

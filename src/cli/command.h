@@ -1,0 +1,67 @@
+// What the commands have in common: the flags of a configuration, and a result in two forms.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <array>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/experiment.h"
+
+namespace kindred {
+
+// What a command found or made: for people, and for programs (--json). One of them goes to stdout.
+struct CommandResult {
+  std::string text;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+};
+
+// The command that the command line chose; main runs it after parsing.
+struct Program {
+  std::function<CommandResult()> chosen;
+  bool json = false;
+};
+
+// Flags of a command that reads a configuration.
+struct ConfigFlags {
+  std::string file;
+  std::vector<std::string> assignments;
+  // Values given by other flags or words of the command: (key, value, how it was given).
+  std::vector<std::array<std::string, 3>> given;
+};
+
+// Adds a command with --json and, when chosen, its action.
+CLI::App* AddCommand(CLI::App& parent, Program& program, const std::string& name,
+                     const std::string& summary, std::function<CommandResult()> action);
+
+// Adds --config and --set.
+void AddConfigFlags(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags);
+
+// Adds the word DATASET and --path, short for data.name and data.path.
+void AddDatasetWords(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags);
+
+// An experiment and the configuration bound to it.
+struct Resolved {
+  std::unique_ptr<Experiment> experiment = std::make_unique<Experiment>();
+  Config config;
+};
+
+// Defaults, then the file, the environment, --set and the command's own words; all checked.
+Resolved Resolve(const ConfigFlags& flags);
+
+// The commands, in the order help lists them; each is in the file of its name.
+void AddListCommand(CLI::App& app, Program& program);
+void AddConfigCommand(CLI::App& app, Program& program);
+void AddDataCommand(CLI::App& app, Program& program);
+void AddDataGet(CLI::App& data, Program& program);
+void AddDataInspect(CLI::App& data, Program& program);
+void AddDataPartition(CLI::App& data, Program& program);
+void AddDataPreview(CLI::App& data, Program& program);
+
+}  // namespace kindred

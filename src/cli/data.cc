@@ -1,0 +1,39 @@
+#include "base/table.h"
+#include "cli/command.h"
+#include "fetch/sources.h"
+
+namespace kindred {
+namespace {
+
+CommandResult ListData() {
+  CommandResult result;
+  std::vector<std::vector<std::string>> rows = {{"dataset", "here", "can be fetched from"}};
+  for (const auto& entry : PublishedDatasets()) {
+    DataOptions options;
+    options.name = entry.dataset;
+    const auto folder = DataPath(options);
+    const bool here = std::filesystem::exists(folder);
+    std::string from = "official";
+    if (entry.debian_package != nullptr) from += ", debian";
+    if (entry.npm_package != nullptr) from += ", npm";
+    rows.push_back({entry.dataset, here ? folder.string() : "no", from});
+    result.json["datasets"].push_back(
+        {{"name", entry.dataset}, {"path", folder.string()}, {"here", here}, {"from", from}});
+  }
+  result.text = TextTable(rows);
+  return result;
+}
+
+}  // namespace
+
+void AddDataCommand(CLI::App& app, Program& program) {
+  CLI::App* data = app.add_subcommand("data", "Datasets: list, get, inspect, partition, preview");
+  data->require_subcommand(1);
+  AddCommand(*data, program, "list", "Datasets that can be fetched, and which are here", ListData);
+  AddDataGet(*data, program);
+  AddDataInspect(*data, program);
+  AddDataPartition(*data, program);
+  AddDataPreview(*data, program);
+}
+
+}  // namespace kindred

@@ -1,0 +1,56 @@
+#include "augment/preview.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/rng.h"
+#include "cli/command.h"
+
+namespace kindred {
+namespace {
+
+struct PreviewFlags {
+  std::string out = "preview.png";
+  int count = 16;
+  bool force = false;
+};
+
+CommandResult Preview(const ConfigFlags& config, const PreviewFlags& flags) {
+  RefuseToOverwrite(flags.out, flags.force);
+  const Resolved resolved = Resolve(config);
+  const Experiment& experiment = *resolved.experiment;
+  const Dataset dataset = LoadDataset(experiment.data);
+  const Images& images = dataset.train.images;
+  Rng rng({.seed = experiment.train.seed, .purpose = Purpose::kPreview});
+  auto samples = rng.Permutation(images.count);
+  samples.resize(static_cast<size_t>(std::min(images.count, flags.count)));
+  const DecodedImage sheet =
+      PreviewSheet(images, samples, experiment.views, dataset.normalization, experiment.train.seed);
+  WriteFileAtomically(flags.out, EncodePng(sheet.pixels, sheet.shape));
+  CommandResult result;
+  result.text = fmt::format("{}: {} images of {}, each with two views\n", flags.out, samples.size(),
+                            dataset.name);
+  result.json = {{"dataset", dataset.name},
+                 {"picture", flags.out},
+                 {"samples", samples},
+                 {"width", sheet.shape.width},
+                 {"height", sheet.shape.height}};
+  return result;
+}
+
+}  // namespace
+
+void AddDataPreview(CLI::App& data, Program& program) {
+  auto config = std::make_shared<ConfigFlags>();
+  auto flags = std::make_shared<PreviewFlags>();
+  CLI::App* command = AddCommand(data, program, "preview",
+                                 "A PNG sheet: images, each with the two views training would see",
+                                 [config, flags] { return Preview(*config, *flags); });
+  AddConfigFlags(*command, config);
+  AddDatasetWords(*command, config);
+  command->add_option("--out", flags->out, "the PNG file")->capture_default_str();
+  command->add_option("--count", flags->count, "how many images")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 200));
+  command->add_flag("--force", flags->force, "replace a file that is there");
+}
+
+}  // namespace kindred

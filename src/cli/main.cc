@@ -1,0 +1,92 @@
+// The program `kindred`: parses the command line, runs one command, turns errors into exit codes.
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/command.h"
+
+namespace kindred {
+namespace {
+
+constexpr const char* kVersion = KINDRED_VERSION;
+
+// What CLI11 did not like, in one line; a word that is no command gets the nearest one.
+std::string Explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const CLI::App* command = &app;
+  std::string words = "kindred";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto known = command->get_subcommands([](const CLI::App*) { return true; });
+    if (word.starts_with('-') || known.empty()) break;
+    const auto at = std::find_if(known.begin(), known.end(),
+                                 [&](const CLI::App* each) { return each->check_name(word); });
+    if (at == known.end()) {
+      std::vector<std::string> names;
+      for (const auto* each : known) names.push_back(each->get_name());
+      const std::string nearest = Nearest(word, names);
+      return fmt::format("{}: no such command; {}", Printable(word),
+                         nearest.empty() ? fmt::format("`{} --help` lists them", words)
+                                         : fmt::format("did you mean {} {}?", words, nearest));
+    }
+    command = *at;
+    words += " " + word;
+  }
+  std::string message = error.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return fmt::format("{}; `{} --help` shows what it takes", Printable(message), words);
+}
+
+int Run(int argc, char** argv) {
+  CLI::App app(
+      "Kindred learns one visual representation from unlabeled images that stay with their "
+      "owners.",
+      "kindred");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  Program program;
+  AddListCommand(app, program);
+  AddConfigCommand(app, program);
+  AddDataCommand(app, program);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    throw UsageError("{}", Explain(app, error, argc, argv));
+  }
+  const CommandResult result = program.chosen();
+  const std::string out =
+      program.json
+          ? result.json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+          : result.text;
+  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
+    throw DataError("standard output cannot be written");
+  }
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  StartLog();
+  try {
+    if (sodium_init() < 0) throw Error(ExitCode::kInternal, "libsodium does not start");
+    return Run(argc, argv);
+  } catch (const Error& error) {
+    spdlog::error("{}", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory; take fewer or smaller images (data.limit, data.size)");
+    return static_cast<int>(ExitCode::kInternal);
+  } catch (const std::exception& error) {
+    spdlog::error("internal error: {}", Printable(error.what()));
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}
+
+}  // namespace
+}  // namespace kindred
+
+int main(int argc, char** argv) { return kindred::Main(argc, argv); }

