@@ -72,6 +72,9 @@ DecodedImage DecodeJpeg(std::span<const uint8_t> bytes, int size, const std::str
                           &colors) != 0) {
     fail();
   }
+  if (width <= 0 || height <= 0) {
+    throw DataError("{}: damaged JPEG (it ends before its size)", Printable(name));
+  }
   CheckPixels(static_cast<uint64_t>(width), static_cast<uint64_t>(height), name);
   if (colors == TJCS_CMYK || colors == TJCS_YCCK) {
     throw DataError("{}: a CMYK JPEG; save it as RGB", Printable(name));

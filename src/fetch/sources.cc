@@ -201,8 +201,8 @@ std::pair<FileSet, std::string> FetchVerified(const Published& published, const 
   std::string failures;
   ExitCode code = ExitCode::kNetwork;
   for (const auto& source : SourcesOf(published, from)) {
+    if (!failures.empty()) spdlog::info("{}; trying {}", failures, source.name);
     try {
-      spdlog::info("{}: trying {}", published.dataset, source.name);
       FileSet files = source.fetch();
       Verify(published, files, source.name);
       return {std::move(files), source.name};

@@ -1,0 +1,149 @@
+#include "base/config.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/folders.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+struct Options {
+  bool verify = true;
+  int rounds = 20;
+  uint64_t seed = 0;
+  double alpha = 0.5;
+  std::string name = "shapes";
+  std::vector<double> mean;
+};
+
+Config BindOptions(Options& options) {
+  Config config;
+  config.Bind("data.name", &options.name, "dataset", {.choices = {"shapes", "mnist"}});
+  config.Bind("data.verify", &options.verify, "check");
+  config.Bind("data.mean", &options.mean, "means", {.least = 0, .most = 1});
+  config.Bind("partition.alpha", &options.alpha, "unevenness", {.least = 0.001});
+  config.Bind("train.rounds", &options.rounds, "rounds", {.least = 1, .most = 100});
+  config.Bind("train.seed", &options.seed, "seed");
+  return config;
+}
+
+std::filesystem::path WriteConfig(const TemporaryFolder& folder, std::string_view text) {
+  WriteFileAtomically(folder.path() / "c.toml", text);
+  return folder.path() / "c.toml";
+}
+
+TEST(Config, StrongerSourcesWin) {
+  const auto folder = TestFolder();
+  Options options;
+  Config config = BindOptions(options);
+  config.ApplyFile(WriteConfig(folder,
+                               "[train]\nrounds = 2\nseed = 2\n[partition]\nalpha = 2\n"
+                               "[data]\nmean = [0.25, 1]\nverify = false\n"));
+  const char* environment[] = {"HOME=/", "KINDRED_TRAIN_SEED=3", "KINDRED_PARTITION_ALPHA=3",
+                               nullptr};
+  config.ApplyEnvironment(environment);
+  config.ApplyAssignment("partition.alpha=4");
+  EXPECT_EQ(options.rounds, 2);   // file over default
+  EXPECT_EQ(options.seed, 3u);    // environment over file
+  EXPECT_EQ(options.alpha, 4.0);  // --set over environment
+  EXPECT_EQ(options.name, "shapes");
+  EXPECT_FALSE(options.verify);
+  EXPECT_EQ(options.mean, (std::vector<double>{0.25, 1}));
+  EXPECT_EQ(config.OriginOf("partition.alpha"), "--set");
+  EXPECT_EQ(config.OriginOf("train.seed"), "KINDRED_TRAIN_SEED");
+  EXPECT_TRUE(config.OriginOf("train.rounds").ends_with("c.toml:2"));
+}
+
+TEST(Config, AnUnknownKeyNamesTheNearest) {
+  const auto folder = TestFolder();
+  Options options;
+  Config config = BindOptions(options);
+  const auto expect = [&](const std::string& part, auto action) {
+    ExpectError(ExitCode::kUsage, part, action);
+  };
+  expect("did you mean train.rounds?", [&] { config.ApplyAssignment("train.rouns=3"); });
+  expect("did you mean train.rounds?", [&] { config.ApplyAssignment("rounds=3"); });
+  expect("did you mean partition.alpha?", [&] { config.ApplyAssignment("data.alpha=3"); });
+  expect("kindred config show", [&] { config.ApplyAssignment("qqqqqqqqqqqqqqqqqqqq.zzzzzz=3"); });
+  const char* environment[] = {"KINDRED_TRAIN_SEAD=1", nullptr};
+  expect("did you mean train.seed?", [&] { config.ApplyEnvironment(environment); });
+  expect("c.toml:2); did you mean data.name?",
+         [&] { config.ApplyFile(WriteConfig(folder, "[data]\nnmae = 'x'\n")); });
+  expect("unknown key seed", [&] { config.ApplyFile(WriteConfig(folder, "seed = 1\n")); });
+}
+
+TEST(Config, AWrongValueSaysWhatIsWanted) {
+  Options options;
+  Config config = BindOptions(options);
+  const auto expect = [&](const char* assignment, const std::string& part) {
+    ExpectError(ExitCode::kUsage, part, [&] { config.ApplyAssignment(assignment); });
+  };
+  expect("train.rounds=0", "between 1 and 100");
+  expect("train.rounds=2.5", "a whole number");
+  expect("train.rounds=", "a whole number");
+  expect("train.seed=-1", "from 0 to 2^63 - 1");
+  expect("train.seed=9223372036854775808", "from 0 to 2^63 - 1");
+  expect("partition.alpha=nan", "a number");
+  expect("partition.alpha=0", "at least 0.001");
+  expect("data.verify=yes", "true or false");
+  expect("data.name=cifar", "one of shapes, mnist");
+  expect("data.mean=0.1,x", "numbers separated by commas");
+  expect("data.mean=0.1,2", "between 0 and 1");
+  expect("data.name", "section.key=value");
+  EXPECT_EQ(options.rounds, 20);  // nothing was stored
+}
+
+TEST(Config, ABrokenFileNamesTheLine) {
+  const auto folder = TestFolder();
+  Options options;
+  Config config = BindOptions(options);
+  ExpectError(ExitCode::kUsage,
+              "c.toml:2:", [&] { config.ApplyFile(WriteConfig(folder, "[data]\nname = \n")); });
+  ExpectError(ExitCode::kUsage, "cannot open", [&] { config.ApplyFile(folder.path() / "none"); });
+  ExpectError(ExitCode::kUsage, "a plain value",
+              [&] { config.ApplyFile(WriteConfig(folder, "[data]\nname = {a = 1}\n")); });
+}
+
+TEST(Config, ItsTomlReadsBackTheSame) {
+  const auto folder = TestFolder();
+  Options options{.verify = false,
+                  .rounds = 7,
+                  .seed = (1ull << 63) - 1,
+                  .alpha = 1e-3,
+                  .name = "mnist",
+                  .mean = {0.1, 1.0 / 3.0}};
+  const std::string text = BindOptions(options).ToToml();
+  Options again;
+  Config config = BindOptions(again);
+  config.ApplyFile(WriteConfig(folder, text));
+  EXPECT_EQ(again.verify, options.verify);
+  EXPECT_EQ(again.rounds, options.rounds);
+  EXPECT_EQ(again.seed, options.seed);
+  EXPECT_EQ(again.alpha, options.alpha);
+  EXPECT_EQ(again.name, options.name);
+  EXPECT_EQ(again.mean, options.mean);
+}
+
+TEST(Config, WritesAnyTextAsToml) {
+  const auto folder = TestFolder();
+  const std::string odd = "a \"quoted\" \\ path\nwith\ttabs and ü";
+  std::string path = odd;
+  Config config;
+  config.Bind("data.path", &path, "files");
+  const auto file = WriteConfig(folder, config.ToToml());
+  path.clear();
+  config.ApplyFile(file);
+  EXPECT_EQ(path, odd);
+  EXPECT_EQ(nlohmann::json::parse(config.ToJson())["data"]["path"], odd);
+}
+
+TEST(Nearest, FindsTheSmallestEditDistance) {
+  EXPECT_EQ(Nearest("lamda", {"alpha", "lambda", "gamma"}), "lambda");
+  EXPECT_EQ(Nearest("zzzzzz", {"alpha", "lambda"}), "");
+}
+
+}  // namespace
+}  // namespace kindred

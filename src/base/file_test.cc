@@ -1,0 +1,63 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/folders.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+TEST(File, ReadsBackWhatWasWritten) {
+  const auto folder = TestFolder();
+  Bytes bytes(100'000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
+  WriteFileAtomically(folder.path() / "a", bytes);
+  EXPECT_EQ(ReadFile(folder.path() / "a", 100'000), bytes);
+  WriteFileAtomically(folder.path() / "a", std::string_view("new"));
+  EXPECT_EQ(ReadFile(folder.path() / "a", 3).size(), 3u);
+  EXPECT_EQ(FilesBelow(folder.path()), std::set<std::string>{"a"});
+}
+
+TEST(File, RefusesWhatIsNoReadableFile) {
+  const auto folder = TestFolder();
+  WriteFileAtomically(folder.path() / "a", std::string_view("four"));
+  ExpectError(ExitCode::kData, "4 bytes, more than the 3",
+              [&] { ReadFile(folder.path() / "a", 3); });
+  ExpectError(ExitCode::kData, "cannot open", [&] { ReadFile(folder.path() / "none", 3); });
+  ExpectError(ExitCode::kData, "not a regular file", [&] { ReadFile(folder.path(), 3); });
+  ExpectError(ExitCode::kData, "not a regular file", [&] { ReadFile("/dev/zero", 3); });
+}
+
+TEST(File, AFailedWriteLeavesTheOldFileAndNothingElse) {
+  const auto folder = TestFolder();
+  std::filesystem::create_directory(folder.path() /
+                                    "busy");  // a folder cannot be replaced by a file
+  ExpectError(ExitCode::kData, "cannot put the file in place",
+              [&] { WriteFileAtomically(folder.path() / "busy", std::string_view("x")); });
+  ExpectError(ExitCode::kData, "cannot write here",
+              [&] { WriteFileAtomically(folder.path() / "none" / "x", std::string_view("x")); });
+  EXPECT_EQ(FilesBelow(folder.path()), std::set<std::string>{"busy"});
+}
+
+TEST(File, RefusesToOverwriteUnlessForced) {
+  const auto folder = TestFolder();
+  EXPECT_NO_THROW(RefuseToOverwrite(folder.path() / "new", false));
+  ExpectError(ExitCode::kExists, "--force", [&] { RefuseToOverwrite(folder.path(), false); });
+  EXPECT_NO_THROW(RefuseToOverwrite(folder.path(), true));
+}
+
+TEST(TemporaryFolder, IsDeletedWithItsContent) {
+  std::filesystem::path path;
+  {
+    const auto folder = TestFolder();
+    path = folder.path();
+    WriteFileAtomically(path / "a", std::string_view("x"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,49 @@
+#include "data/gunzip.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/gzip.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+TEST(Gunzip, UnpacksWhatZlibPacked) {
+  Bytes content(3'000'000);
+  for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<uint8_t>(i * i >> 7);
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{1} << 20, content.size()}) {
+    const Bytes part(content.begin(), content.begin() + static_cast<ptrdiff_t>(size));
+    const Bytes packed = Gzip(part);
+    EXPECT_TRUE(IsGzip(packed));
+    EXPECT_EQ(Gunzip(packed, size, "x"), part) << size;
+  }
+}
+
+TEST(Gunzip, RefusesDamage) {
+  const Bytes content(100'000, 7);
+  const Bytes packed = Gzip(content);
+  const auto unpack = [](const Bytes& bytes, uint64_t limit = 1 << 20) {
+    return [=] { Gunzip(bytes, limit, "x.gz"); };
+  };
+  for (const size_t size : {size_t{5}, packed.size() / 2, packed.size() - 1}) {
+    ExpectError(ExitCode::kData, "cut short",
+                unpack(Bytes(packed.begin(), packed.begin() + static_cast<ptrdiff_t>(size))));
+  }
+  Bytes flipped = packed;
+  flipped[flipped.size() - 6] ^= 1;  // the checksum
+  ExpectError(ExitCode::kData, "damaged gzip", unpack(flipped));
+  Bytes longer = packed;
+  longer.push_back(0);
+  ExpectError(ExitCode::kData, "1 bytes follow", unpack(longer));
+  ExpectError(ExitCode::kData, "more than the 99999 bytes", unpack(packed, 99'999));
+}
+
+// 1 GB of zeros packs into 1 MB: the cap stops it after a step, not after a gigabyte.
+TEST(Gunzip, StopsABombAtItsCap) {
+  const Bytes bomb = Gzip(Bytes(64 << 20, 0));
+  EXPECT_LT(bomb.size(), 100'000u);
+  ExpectError(ExitCode::kData, "more than the 1000 bytes", [&] { Gunzip(bomb, 1000, "x.gz"); });
+}
+
+}  // namespace
+}  // namespace kindred

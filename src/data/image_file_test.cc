@@ -1,0 +1,110 @@
+#include "data/image_file.h"
+
+#include <gtest/gtest.h>
+#include <turbojpeg.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "tests/golden.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+Bytes EncodeJpeg(int height, int width, uint8_t value) {
+  const Bytes rgb(static_cast<size_t>(height) * static_cast<size_t>(width) * 3, value);
+  tjhandle jpeg = tjInitCompress();
+  unsigned char* out = nullptr;
+  unsigned long size = 0;
+  EXPECT_EQ(
+      tjCompress2(jpeg, rgb.data(), width, 0, height, TJPF_RGB, &out, &size, TJSAMP_420, 95, 0), 0);
+  Bytes bytes(out, out + size);
+  tjFree(out);
+  tjDestroy(jpeg);
+  return bytes;
+}
+
+void PutBigEndian(Bytes& bytes, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8)
+    bytes.push_back(static_cast<uint8_t>(value >> shift));
+}
+
+void PutChunk(Bytes& bytes, const char* type, const Bytes& content) {
+  PutBigEndian(bytes, static_cast<uint32_t>(content.size()));
+  const size_t start = bytes.size();
+  bytes.insert(bytes.end(), type, type + 4);
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  PutBigEndian(bytes, static_cast<uint32_t>(
+                          crc32(0, bytes.data() + start, static_cast<uInt>(bytes.size() - start))));
+}
+
+// A well-formed PNG header of any size, its pixels missing.
+Bytes PngHeader(uint32_t width, uint32_t height) {
+  Bytes bytes = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  Bytes header;
+  PutBigEndian(header, width);
+  PutBigEndian(header, height);
+  header.insert(header.end(), {8, 2, 0, 0, 0});
+  PutChunk(bytes, "IHDR", header);
+  PutChunk(bytes, "IDAT", {0x78, 0x9c, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01});
+  PutChunk(bytes, "IEND", {});
+  return bytes;
+}
+
+TEST(ImageFile, PngReadsBackBitForBit) {
+  const Bytes pixels = GoldenPattern(3, 11, 17);
+  const DecodedImage image = DecodeImage(EncodePng(pixels, {3, 11, 17}), 8, "x.png");
+  EXPECT_EQ(image.shape.height, 11);
+  EXPECT_EQ(image.shape.width, 17);
+  EXPECT_EQ(image.pixels, pixels);
+}
+
+TEST(ImageFile, GreyPngBecomesColour) {
+  const Bytes pixels = GoldenPattern(1, 5, 4);
+  const DecodedImage image = DecodeImage(EncodePng(pixels, {1, 5, 4}), 8, "x.png");
+  ASSERT_EQ(image.pixels.size(), 60u);
+  for (size_t c = 0; c < 3; ++c) {
+    EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(),
+                           image.pixels.begin() + static_cast<ptrdiff_t>(20 * c)));
+  }
+}
+
+TEST(ImageFile, ALargeJpegIsDecodedSmaller) {
+  const Bytes jpeg = EncodeJpeg(400, 600, 90);
+  const DecodedImage small = DecodeImage(jpeg, 32, "x.jpg");
+  EXPECT_EQ(small.shape.height, 100);  // 1/4: 1/8 would leave fewer than 2 x 32 rows
+  EXPECT_EQ(small.shape.width, 150);
+  const DecodedImage full = DecodeImage(jpeg, 300, "x.jpg");
+  EXPECT_EQ(full.shape.height, 400);
+  EXPECT_NEAR(small.pixels[7], 90, 2);
+}
+
+TEST(ImageFile, RefusesBombsBeforeDecodingThem) {
+  ExpectError(ExitCode::kData, "100000 x 100000 pixels",
+              [] { DecodeImage(PngHeader(100'000, 100'000), 32, "bomb.png"); });
+  Bytes jpeg = EncodeJpeg(16, 16, 0);
+  const uint8_t frame[] = {0xff, 0xc0};
+  auto at = std::search(jpeg.begin(), jpeg.end(), std::begin(frame), std::end(frame));
+  ASSERT_NE(at, jpeg.end());
+  std::fill(at + 5, at + 9, 0xfd);  // height and width: 65021
+  ExpectError(ExitCode::kData, "65021 x 65021 pixels", [&] { DecodeImage(jpeg, 32, "bomb.jpg"); });
+}
+
+TEST(ImageFile, RefusesWhatIsDamagedOrNoImage) {
+  const Bytes png = EncodePng(GoldenPattern(3, 40, 40), {3, 40, 40});
+  for (const size_t size : {size_t{20}, size_t{60}, png.size() / 2}) {
+    ExpectError(ExitCode::kData, "damaged PNG",
+                [&] { DecodeImage(std::span(png).first(size), 8, "x"); });
+  }
+  const Bytes jpeg = EncodeJpeg(64, 64, 120);
+  ExpectError(ExitCode::kData, "damaged JPEG",
+              [&] { DecodeImage(std::span(jpeg).first(jpeg.size() - 20), 8, "x"); });
+  ExpectError(ExitCode::kData, "damaged JPEG",
+              [&] { DecodeImage(std::span(jpeg).first(30), 8, "x"); });
+  ExpectError(ExitCode::kData, "neither PNG nor JPEG", [] { DecodeImage(Bytes(100, 0), 8, "x"); });
+  ExpectError(ExitCode::kData, "neither PNG nor JPEG", [] { DecodeImage({}, 8, "x"); });
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,162 @@
+// The commands as a user types them: exit codes, one line on stderr, nothing half-written.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "tests/folders.h"
+#include "tests/http_server.h"
+
+namespace kindred {
+namespace {
+
+struct Ran {
+  int code = -1;
+  std::string out, err;
+};
+
+// Runs `kindred ARGUMENTS` in a shell, in `folder`, with a cache of its own there.
+Ran Kindred(const TemporaryFolder& folder, const std::string& arguments,
+            const std::string& environment = "") {
+  const auto errors = folder.path() / ".stderr";
+  const std::string command = fmt::format(
+      "cd '{}' && env XDG_CACHE_HOME='{}/.cache' {} {} {} 2>'{}'", folder.path().string(),
+      folder.path().string(), environment, KINDRED_PROGRAM, arguments, errors.string());
+  Ran ran;
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  std::array<char, 4096> buffer;
+  while (const size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    ran.out.append(buffer.data(), got);
+  }
+  const int status = ::pclose(pipe);
+  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  const Bytes text = ReadFile(errors, 1 << 20);
+  ran.err.assign(text.begin(), text.end());
+  std::filesystem::remove(errors);
+  return ran;
+}
+
+// One line that names the trouble, nothing on stdout, the exit code.
+void ExpectFailure(const Ran& ran, int code, const std::string& part) {
+  EXPECT_EQ(ran.code, code) << ran.err;
+  EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+  EXPECT_EQ(ran.out, "");
+}
+
+TEST(Program, HelpListsTheCommandsAndVersionIsOneLine) {
+  const auto folder = TestFolder();
+  const Ran help = Kindred(folder, "--help");
+  EXPECT_EQ(help.code, 0);
+  for (const char* command : {"list", "config", "data"}) {
+    EXPECT_NE(help.out.find(command), std::string::npos);
+  }
+  EXPECT_EQ(help.out.find("serve"), std::string::npos);  // what does not exist is not listed
+  EXPECT_EQ(Kindred(folder, "--version").out, "0.1.0\n");
+}
+
+TEST(Program, UsageErrorsSayWhatToDo) {
+  const auto folder = TestFolder();
+  ExpectFailure(Kindred(folder, "dat"), 2, "did you mean kindred data?");
+  ExpectFailure(Kindred(folder, "data inspct"), 2, "did you mean kindred data inspect?");
+  ExpectFailure(Kindred(folder, ""), 2, "kindred --help");
+  ExpectFailure(Kindred(folder, "data inspect --colour"), 2, "kindred data inspect --help");
+  ExpectFailure(Kindred(folder, "data inspect --set data.nam=x"), 2, "did you mean data.name?");
+  ExpectFailure(Kindred(folder, "data inspect imagenet"), 2, "one of cifar10, cifar100");
+  ExpectFailure(Kindred(folder, "config show", "KINDRED_DATA_LIMT=3"), 2,
+                "did you mean data.limit?");
+  ExpectFailure(Kindred(folder, "config show --config none.toml"), 2, "none.toml");
+  ExpectFailure(Kindred(folder, "list metods"), 2, "no such list");
+  ExpectFailure(Kindred(folder, "data partition --set partition.clients=2001"), 2, "more clients");
+  ExpectFailure(
+      Kindred(folder, "data partition --set partition.scheme=noniid1 --set partition.clients=4"), 2,
+      "cannot be dealt");
+}
+
+TEST(Program, ConfigShowPrintsAFileThatGivesTheSameConfig) {
+  const auto folder = TestFolder();
+  const Ran first = Kindred(folder, "config show --set data.limit=77 --set views.hue=0.25",
+                            "KINDRED_PARTITION_SCHEME=noniid2");
+  ASSERT_EQ(first.code, 0) << first.err;
+  WriteFileAtomically(folder.path() / "c.toml", std::string_view(first.out));
+  const auto json =
+      nlohmann::json::parse(Kindred(folder, "config show --config c.toml --json").out);
+  EXPECT_EQ(json["data"]["limit"], 77);
+  EXPECT_EQ(json["views"]["hue"], 0.25);
+  EXPECT_EQ(json["partition"]["scheme"], "noniid2");
+}
+
+TEST(Program, EveryConfigOfTheProjectIsUnderstood) {
+  const auto folder = TestFolder();
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(KINDRED_SOURCE_DIR) + "/configs")) {
+    const Ran ran = Kindred(folder, "config show --config '" + entry.path().string() + "'");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    ++count;
+  }
+  EXPECT_GE(count, 2);
+}
+
+TEST(Program, InspectPrintsOneJsonObject) {
+  const auto folder = TestFolder();
+  const Ran ran = Kindred(folder, "data inspect shapes --set data.limit=40 --json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json["train"], 40);
+  EXPECT_EQ(json["classes"], 10);
+  EXPECT_EQ(json["data_hash"].get<std::string>().size(), 64u);
+}
+
+TEST(Program, PicturesAreWrittenOnceAndReplacedOnlyByForce) {
+  const auto folder = TestFolder();
+  EXPECT_EQ(Kindred(folder, "data preview --out p.png --count 3").code, 0);
+  EXPECT_EQ(Kindred(folder, "data partition --out p.svg --set partition.scheme=dirichlet").code, 0);
+  const Bytes png = ReadFile(folder.path() / "p.png", 1 << 20);
+  ExpectFailure(Kindred(folder, "data preview --out p.png"), 5, "--force");
+  ExpectFailure(Kindred(folder, "data partition --out p.svg"), 5, "--force");
+  EXPECT_EQ(ReadFile(folder.path() / "p.png", 1 << 20), png);
+  EXPECT_EQ(Kindred(folder, "data preview --out p.png --force --count 4").code, 0);
+  EXPECT_NE(ReadFile(folder.path() / "p.png", 1 << 20), png);
+  EXPECT_EQ(Kindred(folder, "data preview --out none/p.png").code, 3);
+}
+
+TEST(Program, BadImagesAreOneLineAndExitCodeThree) {
+  const auto folder = TestFolder();
+  WriteFlatPng(folder.path() / "in" / "a" / "1.png", 40, 30, 1, 2, 3);
+  const std::string inspect = "data inspect folder --path in";
+  EXPECT_EQ(Kindred(folder, inspect).code, 0);
+  WriteFileAtomically(folder.path() / "in" / "a" / "2.jpg", std::string_view("\xff\xd8\xff"));
+  ExpectFailure(Kindred(folder, inspect), 3, "2.jpg");
+  const Ran skipped = Kindred(folder, inspect + " --set data.skip=1");
+  EXPECT_EQ(skipped.code, 0);
+  EXPECT_NE(skipped.err.find("left out: in/a/2.jpg"), std::string::npos);
+  ExpectFailure(Kindred(folder, "data inspect folder --path nowhere"), 3, "no such folder");
+  ExpectFailure(Kindred(folder, "data inspect cifar10"), 3, "kindred data get cifar10");
+  ExpectFailure(Kindred(folder, "data preview folder --path in --out p.png"), 3, "2.jpg");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "p.png"));
+}
+
+TEST(Program, ADownloadThatBreaksOrLiesLeavesNoDataset) {
+  const auto folder = TestFolder();
+  {
+    HttpServer server(Bytes(100'000, 7), {.cut_first = 1000, .cut_after = 10});
+    const Ran ran = Kindred(folder, "data get cifar100 --out c --from " + server.address());
+    EXPECT_EQ(ran.code, 3) << ran.err;
+    EXPECT_NE(ran.err.find("broke off"), std::string::npos) << ran.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
+  HttpServer server(Bytes(100'000, 7), {});
+  const Ran ran = Kindred(folder, "data get cifar100 --out c --from " + server.address());
+  EXPECT_EQ(ran.code, 3) << ran.err;
+  EXPECT_NE(ran.err.find("MD5"), std::string::npos) << ran.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
+}
+
+}  // namespace
+}  // namespace kindred
