@@ -1,0 +1,47 @@
+# Two commands do it all on a fresh Debian 12: `make test` and `make demo`.
+KINDRED := build/release/kindred
+
+.PHONY: help install build test demo bench asan tsan dev format clean
+
+help:
+	@echo "make test    install what is missing, build, run every test"
+	@echo "make demo    install what is missing, build, run the demo on Fashion-MNIST"
+	@echo "make build   leaves $(KINDRED)"
+	@echo "make bench   views per second beside torchvision's"
+	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make tsan    the tests under ThreadSanitizer"
+	@echo "make dev     the tests with symbols and the standard library's own checks"
+	@echo "make format  clang-format over every C++ file"
+
+install:
+	@tools/install_packages.sh build test
+
+build: install
+	cmake --preset release
+	cmake --build --preset release --target kindred
+
+test: install
+	cmake --preset release
+	cmake --build --preset release
+	ctest --preset release
+
+asan tsan dev: install
+	cmake --preset $@
+	cmake --build --preset $@
+	ctest --preset $@
+
+demo: build
+	@tools/install_packages.sh demo
+	@tools/demo.sh $(KINDRED)
+
+bench: install
+	@tools/install_packages.sh bench
+	cmake --preset release
+	cmake --build --preset release --target bench_views
+	bench/views.py
+
+format:
+	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc
+
+clean:
+	rm -rf build
