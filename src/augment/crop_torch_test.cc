@@ -20,12 +20,12 @@ TEST(ResizedCropTorch, EqualsInterpolateOverAGridOfBoxes) {
         ResizedCrop(bytes, {3, side, side}, {top, left, height, width},
                     std::span<float>(mine.data_ptr<float>(), count));
         const auto box = pixels.slice(1, top, top + height).slice(2, left, left + width);
-        const auto theirs = torch::nn::functional::interpolate(
-            box.unsqueeze(0).to(torch::kFloat) / 255,
-            torch::nn::functional::InterpolateFuncOptions()
-                .size(std::vector<int64_t>{side, side})
-                .mode(torch::kBilinear)
-                .align_corners(false));
+        const auto theirs =
+            torch::nn::functional::interpolate(box.unsqueeze(0).to(torch::kFloat) / 255,
+                                               torch::nn::functional::InterpolateFuncOptions()
+                                                   .size(std::vector<int64_t>{side, side})
+                                                   .mode(torch::kBilinear)
+                                                   .align_corners(false));
         ASSERT_LE((mine - theirs[0]).abs().max().item<float>(), 1e-6f)
             << side << " " << height << " " << width;
       }
