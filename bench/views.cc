@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   std::vector<float> first(samples.size() * images.ImageSize()), second(first.size());
   uint32_t epoch = 0;
   const auto make = [&] {
-    MakeViewPairs(images, samples, {}, dataset.normalization, {.epoch = epoch++}, first, second);
+    MakeViewPairs(images, samples, {.normalization = dataset.normalization}, {.epoch = epoch++},
+                  first, second);
   };
   make();  // warm the memory
   const auto start = std::chrono::steady_clock::now();

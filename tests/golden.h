@@ -44,9 +44,10 @@ inline Bytes GoldenPattern(int channels, int height, int width) {
 }
 
 // The same, scaled to [0, 1].
-inline std::vector<float> GoldenFloats(int channels = 3) {
+inline std::vector<float> GoldenFloats(int channels = 3, int height = kGoldenSize,
+                                       int width = kGoldenSize) {
   std::vector<float> image;
-  for (const uint8_t value : GoldenPattern(channels, kGoldenSize, kGoldenSize)) {
+  for (const uint8_t value : GoldenPattern(channels, height, width)) {
     image.push_back(static_cast<float>(value) / 255.0f);
   }
   return image;

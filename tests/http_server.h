@@ -88,11 +88,11 @@ class HttpServer {
     ::send(peer, head.data(), head.size(), MSG_NOSIGNAL);
     size_t end = content_.size();
     if (number < faults_.cut_first) end = std::min(end, from + faults_.cut_after);
+    if (from < end) sent_ += end - from;  // counted first: the peer may be done before send returns
     while (from < end) {
       const ssize_t wrote = ::send(peer, content_.data() + from, end - from, MSG_NOSIGNAL);
       if (wrote <= 0) return;
       from += static_cast<size_t>(wrote);
-      sent_ += static_cast<size_t>(wrote);
     }
   }
 

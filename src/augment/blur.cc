@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
 #include "base/vectorize.h"
 
 namespace kindred {
@@ -26,8 +25,8 @@ size_t Mirrored(int i, int length) {
 int BlurKernelSize(int side) { return std::max(3, side / 10 | 1); }
 
 void GaussianBlur(std::span<float> image, const ImageShape& shape, float sigma) {
-  const int half = BlurKernelSize(shape.height) / 2;
-  Check(shape.height > half && shape.width > half, "the image is smaller than the blur");
+  const int shorter = std::min(shape.height, shape.width);
+  const int half = std::min(BlurKernelSize(shorter) / 2, shorter - 1);
   std::vector<float> weights;
   double sum = 0;
   for (int i = -half; i <= half; ++i) {

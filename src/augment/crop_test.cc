@@ -20,6 +20,9 @@ TEST(ResizedCrop, EqualsTorchvision) {
                 out);
     ExpectGolden(name, out, 1.0);
   }
+  std::vector<float> wide(3 * 6 * 11);
+  ResizedCrop(GoldenPattern(3, 6, 11), {3, 6, 11}, {1, 3, 4, 7}, wide);
+  ExpectGolden("crop_wide", wide, 1.0);
 }
 
 // Two pixels 0 and 255 stretched over four columns: bilinear at -.25, .25, .75, 1.25.

@@ -14,6 +14,9 @@ TEST(FlipHorizontally, EqualsTorchvisionAndUndoesItself) {
   ExpectGolden("flip", image, 0.01);
   FlipHorizontally(image, shape);
   EXPECT_EQ(image, GoldenFloats());
+  auto wide = GoldenFloats(3, 6, 11);
+  FlipHorizontally(wide, {3, 6, 11});
+  ExpectGolden("flip_wide", wide, 0.01);
 }
 
 }  // namespace

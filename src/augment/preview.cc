@@ -11,6 +11,14 @@ namespace {
 constexpr int kCell = 96;  // least side of a picture on the sheet
 constexpr int kGap = 4;
 
+// Where a pixel of planar bytes is.
+size_t Place(const ImageShape& shape, int channel, int y, int x) {
+  return (static_cast<size_t>(channel) * static_cast<size_t>(shape.height) +
+          static_cast<size_t>(y)) *
+             static_cast<size_t>(shape.width) +
+         static_cast<size_t>(x);
+}
+
 // Draws planar bytes of `shape` at (top, left), each pixel as a square of `zoom`.
 void Paste(std::span<const uint8_t> image, const ImageShape& shape, int zoom, int top, int left,
            DecodedImage& sheet) {
@@ -18,9 +26,8 @@ void Paste(std::span<const uint8_t> image, const ImageShape& shape, int zoom, in
     const int from = shape.channels == 1 ? 0 : c;
     for (int y = 0; y < shape.height * zoom; ++y) {
       for (int x = 0; x < shape.width * zoom; ++x) {
-        const int in = (from * shape.height + y / zoom) * shape.width + x / zoom;
-        const int out = (c * sheet.shape.height + top + y) * sheet.shape.width + left + x;
-        sheet.pixels[static_cast<size_t>(out)] = image[static_cast<size_t>(in)];
+        sheet.pixels[Place(sheet.shape, c, top + y, left + x)] =
+            image[Place(shape, from, y / zoom, x / zoom)];
       }
     }
   }
@@ -29,14 +36,14 @@ void Paste(std::span<const uint8_t> image, const ImageShape& shape, int zoom, in
 }  // namespace
 
 DecodedImage PreviewSheet(const Images& images, std::span<const int> samples,
-                          const ViewOptions& options, const Normalization& normalization,
-                          uint64_t seed) {
+                          const ViewRecipe& recipe, uint64_t seed) {
   const size_t size = images.ImageSize();
   std::vector<float> first(samples.size() * size), second(first.size());
-  MakeViewPairs(images, samples, options, normalization, {.seed = seed}, first, second);
+  MakeViewPairs(images, samples, recipe, {.seed = seed}, first, second);
 
   const ImageShape shape = {images.channels, images.height, images.width};
-  const int zoom = std::max(1, (kCell + images.height - 1) / images.height);
+  const int side = std::max(images.height, images.width);
+  const int zoom = std::max(1, (kCell + side - 1) / side);
   const int step_y = images.height * zoom + kGap, step_x = images.width * zoom + kGap;
   const int count = static_cast<int>(samples.size());
   const int groups = count > 1 ? 2 : 1, rows = (count + groups - 1) / groups;
@@ -52,7 +59,7 @@ DecodedImage PreviewSheet(const Images& images, std::span<const int> samples,
     int column = 1;
     for (const auto* views : {&first, &second}) {
       const auto view = std::span<const float>(*views).subspan(at, size);
-      Paste(Denormalize(view, images.channels, normalization), shape, zoom, top,
+      Paste(Denormalize(view, images.channels, recipe.normalization), shape, zoom, top,
             left + column++ * step_x, sheet);
     }
   }

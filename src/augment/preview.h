@@ -11,7 +11,6 @@ namespace kindred {
 // One row an image, two groups of rows side by side: the original, then its two views of the first
 // epoch (round 0, client 0). Pixels are enlarged so that a person can see them.
 DecodedImage PreviewSheet(const Images& images, std::span<const int> samples,
-                          const ViewOptions& options, const Normalization& normalization,
-                          uint64_t seed);
+                          const ViewRecipe& recipe, uint64_t seed);
 
 }  // namespace kindred

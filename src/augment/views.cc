@@ -36,9 +36,10 @@ void Validate(const ViewOptions& options) {
   }
 }
 
-void MakeView(const Images& images, int i, const ViewOptions& options,
-              const Normalization& normalization, Rng& rng, std::span<float> out) {
+void MakeView(const Images& images, int i, const ViewRecipe& recipe, Rng& rng,
+              std::span<float> out) {
   Check(out.size() == images.ImageSize(), "the output is not the size of an image");
+  const ViewOptions& options = recipe.options;
   // Equal channels are computed once and copied at the end.
   const int channels = images.grey ? 1 : images.channels;
   const ImageShape shape = {.channels = channels, .height = images.height, .width = images.width};
@@ -57,24 +58,26 @@ void MakeView(const Images& images, int i, const ViewOptions& options,
   for (size_t copy = size; copy < out.size(); copy += size) {
     std::copy(view.begin(), view.end(), out.begin() + static_cast<ptrdiff_t>(copy));
   }
-  Normalize(out, images.channels, normalization);
+  Normalize(out, images.channels, recipe.normalization);
 }
 
-void MakeViewPairs(const Images& images, std::span<const int> samples, const ViewOptions& options,
-                   const Normalization& normalization, const ViewKey& key, std::span<float> first,
-                   std::span<float> second) {
+void MakeViewPairs(const Images& images, std::span<const int> samples, const ViewRecipe& recipe,
+                   const ViewKey& key, std::span<float> first, std::span<float> second) {
   const size_t size = images.ImageSize();
   Check(first.size() == samples.size() * size && second.size() == first.size(),
         "the outputs are not the size of the batch");
   for (size_t s = 0; s < samples.size(); ++s) {
-    Rng rng({.seed = key.seed,
-             .purpose = Purpose::kViews,
-             .round = key.round,
-             .client = key.client,
-             .epoch = key.epoch,
-             .sample = static_cast<uint64_t>(samples[s])});
-    MakeView(images, samples[s], options, normalization, rng, first.subspan(s * size, size));
-    MakeView(images, samples[s], options, normalization, rng, second.subspan(s * size, size));
+    for (const uint32_t number : {0u, 1u}) {
+      Rng rng({.seed = key.seed,
+               .purpose = Purpose::kViews,
+               .round = key.round,
+               .client = key.client,
+               .epoch = key.epoch,
+               .sample = static_cast<uint64_t>(samples[s]),
+               .part = number});
+      MakeView(images, samples[s], recipe, rng,
+               (number == 0 ? first : second).subspan(s * size, size));
+    }
   }
 }
 

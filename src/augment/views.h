@@ -28,13 +28,19 @@ void Bind(Config& config, ViewOptions& options);
 // Throws a usage error when values that are right alone do not fit together.
 void Validate(const ViewOptions& options);
 
+// How views are made: what is drawn, and how pixels are normalised.
+struct ViewRecipe {
+  ViewOptions options;
+  Normalization normalization;
+};
+
 // Draws one view of image i: crop, flip, jitter, grey, blur, normalise. Images from a grey source
 // get neither saturation, hue nor grey. The draws come from `rng` alone, so a view is a function of
 // the stream's key. out: images.ImageSize() floats, planar.
-void MakeView(const Images& images, int i, const ViewOptions& options,
-              const Normalization& normalization, Rng& rng, std::span<float> out);
+void MakeView(const Images& images, int i, const ViewRecipe& recipe, Rng& rng,
+              std::span<float> out);
 
-// Names the views of one local epoch: `sample` is filled in for each image.
+// Names the views of one local epoch; each image adds its place, each view its number.
 struct ViewKey {
   uint64_t seed = 0;
   uint32_t round = 0;
@@ -45,8 +51,7 @@ struct ViewKey {
 // Two views of each sample of a client. images: the client's own, samples: positions in them. first
 // and second: [samples, channels, height, width]. May be called from several threads for different
 // samples: the result does not depend on how they are grouped.
-void MakeViewPairs(const Images& images, std::span<const int> samples, const ViewOptions& options,
-                   const Normalization& normalization, const ViewKey& key, std::span<float> first,
-                   std::span<float> second);
+void MakeViewPairs(const Images& images, std::span<const int> samples, const ViewRecipe& recipe,
+                   const ViewKey& key, std::span<float> first, std::span<float> second);
 
 }  // namespace kindred

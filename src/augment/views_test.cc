@@ -4,8 +4,10 @@
 
 #include <thread>
 
+#include "augment/blur.h"
 #include "augment/crop.h"
 #include "augment/flip.h"
+#include "augment/grayscale.h"
 #include "augment/normalize.h"
 #include "tests/golden.h"
 #include "tests/throws.h"
@@ -21,7 +23,7 @@ Pairs Make(const Dataset& dataset, const std::vector<int>& samples, const ViewKe
            const ViewOptions& options = {}) {
   const size_t size = samples.size() * dataset.train.images.ImageSize();
   Pairs pairs{std::vector<float>(size), std::vector<float>(size)};
-  MakeViewPairs(dataset.train.images, samples, options, dataset.normalization, key, pairs.first,
+  MakeViewPairs(dataset.train.images, samples, {options, dataset.normalization}, key, pairs.first,
                 pairs.second);
   return pairs;
 }
@@ -73,8 +75,8 @@ TEST(Views, DoNotDependOnThreads) {
   std::vector<std::thread> threads;
   for (size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      MakeViewPairs(dataset.train.images, std::span(samples).subspan(16 * t, 16), options,
-                    dataset.normalization, {},
+      MakeViewPairs(dataset.train.images, std::span(samples).subspan(16 * t, 16),
+                    {options, dataset.normalization}, {},
                     std::span(together.first).subspan(16 * t * size, 16 * size),
                     std::span(together.second).subspan(16 * t * size, 16 * size));
     });
@@ -84,14 +86,49 @@ TEST(Views, DoNotDependOnThreads) {
   EXPECT_EQ(alone.second, together.second);
 }
 
+// Everything off: the crop takes the whole image, since no other box of its area fits.
+constexpr ViewOptions kOff = {.crop = 1, .flip = 0, .jitter = 0, .grey = 0};
+
 TEST(Views, WithEverythingOffIsThePlainImage) {
   const Dataset dataset = Shapes(3);
-  const ViewOptions off = {.crop = 1, .flip = 0, .jitter = 0, .grey = 0};
-  // A whole-area crop still draws its ratio; a square one of full size is drawn sooner or later.
   std::vector<float> plain(dataset.train.images.ImageSize());
   PlainImage(dataset.train.images, 1, dataset.normalization, plain);
-  const std::vector<float> view = Make(dataset, {1}, {}, off).first;
-  EXPECT_LE(LargestDifference(view, plain), 1e-5);
+  EXPECT_LE(LargestDifference(Make(dataset, {1}, {}, kOff).first, plain), 1e-5);
+}
+
+// One step at a time, always on: the view is that step on the plain image.
+TEST(Views, EachStepIsApplied) {
+  Dataset dataset = Shapes(3);
+  dataset.normalization = {};  // pixels stay in [0, 1]
+  const ImageShape shape = {3, 32, 32};
+  std::vector<float> plain(dataset.train.images.ImageSize());
+  PlainImage(dataset.train.images, 1, dataset.normalization, plain);
+  const auto expect = [&](const char* step, ViewOptions options, auto apply) {
+    auto expected = plain;
+    apply(expected);
+    EXPECT_GT(LargestDifference(expected, plain), 0.05) << step;
+    EXPECT_LE(LargestDifference(Make(dataset, {1}, {}, options).first, expected), 1e-5) << step;
+  };
+  ViewOptions flip = kOff, grey = kOff, blur = kOff;
+  flip.flip = 1;
+  expect("flip", flip, [&](std::span<float> image) { FlipHorizontally(image, shape); });
+  grey.grey = 1;
+  expect("grey", grey, [&](std::span<float> image) { Grayscale(image); });
+  blur.blur = 1;
+  blur.blur_sigma_min = blur.blur_sigma_max = 1.3;
+  expect("blur", blur, [&](std::span<float> image) { GaussianBlur(image, shape, 1.3f); });
+}
+
+TEST(Views, JitterAndCropChangeTheImageByTheirStrength) {
+  const Dataset dataset = Shapes(3);
+  const auto plain = Make(dataset, {1}, {}, kOff).first;
+  ViewOptions jitter = kOff, crop = kOff;
+  jitter.jitter = 1;
+  EXPECT_GT(LargestDifference(Make(dataset, {1}, {}, jitter).first, plain), 0.05);
+  jitter.strength = {0, 0, 0, 0};
+  EXPECT_LE(LargestDifference(Make(dataset, {1}, {}, jitter).first, plain), 1e-5);
+  crop.crop = 0.2;
+  EXPECT_GT(LargestDifference(Make(dataset, {1}, {}, crop).first, plain), 0.05);
 }
 
 TEST(Views, OfGreyImagesStayGrey) {
@@ -109,8 +146,7 @@ TEST(Views, OfGreyImagesStayGrey) {
   }
 }
 
-// Over many views each option shows as often as its probability says.
-TEST(Views, OptionsHappenAsOftenAsTheySay) {
+TEST(Views, GreyHappensAsOftenAsItsProbabilitySays) {
   const Dataset dataset = Shapes(10);
   const size_t plane = dataset.train.images.PlaneSize();
   int grey = 0;

@@ -231,8 +231,8 @@ void Config::ApplyFile(const std::filesystem::path& path) {
   for (const auto& [section, node] : root) {
     const auto* table = node.as_table();
     if (table == nullptr) {
-      Find(std::string(section.str()), origin);  // throws: every key is in a section
-      continue;
+      throw UsageError("{}:{}: {} is not in a section; write it under [section]", Printable(origin),
+                       node.source().begin.line, Printable(section.str()));
     }
     for (const auto& [key, value] : *table) {
       const std::string name = fmt::format("{}.{}", section.str(), key.str());

@@ -72,7 +72,9 @@ TEST(Config, AnUnknownKeyNamesTheNearest) {
   expect("did you mean train.seed?", [&] { config.ApplyEnvironment(environment); });
   expect("c.toml:2); did you mean data.name?",
          [&] { config.ApplyFile(WriteConfig(folder, "[data]\nnmae = 'x'\n")); });
-  expect("unknown key seed", [&] { config.ApplyFile(WriteConfig(folder, "seed = 1\n")); });
+  for (const char* text : {"seed = 1\n", "\"train.seed\" = 1\n"}) {
+    expect("is not in a section", [&] { config.ApplyFile(WriteConfig(folder, text)); });
+  }
 }
 
 TEST(Config, AWrongValueSaysWhatIsWanted) {

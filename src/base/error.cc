@@ -5,8 +5,9 @@
 
 namespace kindred {
 
-void CheckFailed(const char* place, const char* condition, const std::string& message) {
-  fmt::print(stderr, "kindred: internal error at {}: {} ({})\n", place, message, condition);
+void CheckFailed(std::string_view message, const std::source_location& place) {
+  fmt::print(stderr, "kindred: internal error at {}:{}: {}\n", place.file_name(), place.line(),
+             message);
   std::abort();
 }
 

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <source_location>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace kindred {
+
+[[noreturn]] void CheckFailed(std::string_view message, const std::source_location& place);
 
 // Exit codes of the program; the error that ends a command carries one.
 enum class ExitCode {
@@ -42,15 +46,11 @@ Error DataError(fmt::format_string<Args...> format, Args&&... args) {
 
 // Prints the place and aborts unless `condition` holds. For bugs of ours only: input never gets
 // here.
-#define KINDRED_STRINGIZE_(x) #x
-#define KINDRED_STRINGIZE(x) KINDRED_STRINGIZE_(x)
-#define Check(condition, message)                                                            \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]]                                                           \
-      ::kindred::CheckFailed(__FILE__ ":" KINDRED_STRINGIZE(__LINE__), #condition, message); \
-  } while (false)
-
-[[noreturn]] void CheckFailed(const char* place, const char* condition, const std::string& message);
+inline void Check(bool condition, std::string_view message,
+                  const std::source_location& place = std::source_location::current()) {
+  if (!condition) [[unlikely]]
+    CheckFailed(message, place);
+}
 
 // The text with control characters made visible and cut to a readable length: for putting names
 // and bytes that came from outside into a one-line message.

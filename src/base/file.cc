@@ -71,9 +71,10 @@ Bytes ReadFile(const std::filesystem::path& path, uint64_t limit) {
 
 void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  static std::atomic<int> count = 0;  // a name of this write alone
+  // A name of this write alone; one left by a process of the same number that died is taken over.
+  static std::atomic<int> count = 0;
   const std::string name = folder / fmt::format(".tmp-{}-{}", ::getpid(), count++);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file.ok()) throw FileError(path, "write here");
   try {
     size_t done = 0;
@@ -97,8 +98,26 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view tex
   WriteFileAtomically(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
 }
 
+bool FileExists(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (error)
+    throw DataError("{}: cannot be looked at: {}", Printable(path.string()), error.message());
+  return exists;
+}
+
+bool IsFolder(const std::filesystem::path& path) {
+  return FileExists(path) && std::filesystem::is_directory(path);
+}
+
+void MakeFolder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw DataError("{}: cannot be made: {}", Printable(path.string()), error.message());
+}
+
 void RefuseToOverwrite(const std::filesystem::path& path, bool force) {
-  if (!force && std::filesystem::exists(std::filesystem::symlink_status(path))) {
+  if (!force && FileExists(path)) {
     throw Error(ExitCode::kExists,
                 fmt::format("{}: is there already; choose another --out, or give --force",
                             Printable(path.string())));

@@ -21,6 +21,14 @@ Bytes ReadFile(const std::filesystem::path& path, uint64_t limit);
 void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes);
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
+// Whether something is there, or a folder is. Throws a data error when that cannot be found out: a
+// folder above that may not be entered, a loop of links, an overlong name.
+bool FileExists(const std::filesystem::path& path);
+bool IsFolder(const std::filesystem::path& path);
+
+// Makes the folder and those above it, where they are missing.
+void MakeFolder(const std::filesystem::path& path);
+
 // Throws a refusal (exit code 5) when something is at `path`, unless `force`.
 void RefuseToOverwrite(const std::filesystem::path& path, bool force);
 

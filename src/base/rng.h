@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -18,7 +19,16 @@
 namespace kindred {
 
 // What a stream of numbers is drawn for. A new use takes a new number; numbers are never reused.
-enum class Purpose : uint64_t { kShapes = 1, kPartition = 2, kViews = 3, kPreview = 4 };
+enum class Purpose : uint64_t {
+  kShapes = 1,
+  kPartition = 2,
+  kViews = 3,
+  kPreview = 4,
+  kInit = 5,
+  kOrder = 6,
+  kShuffleKeys = 7,
+  kParticipation = 8
+};
 
 // Names one stream. Two different keys give independent streams.
 struct RngKey {
@@ -28,6 +38,7 @@ struct RngKey {
   uint32_t client = 0;  // place in the enrolment list
   uint32_t epoch = 0;
   uint64_t sample = 0;  // position in the client's own data
+  uint32_t part = 0;    // of the sample's draws, such as its first or second view
 };
 
 // The stream of a key. A value: copying it forks nothing, both copies give the same numbers.
@@ -37,7 +48,8 @@ class Rng {
 
   explicit Rng(const RngKey& key)
       : key_{{key.seed, static_cast<uint64_t>(key.purpose)}},
-        counter_{{0, key.sample, uint64_t{key.round} << 32 | key.epoch, key.client}} {}
+        counter_{{0, key.sample, uint64_t{key.round} << 32 | key.epoch,
+                  uint64_t{key.part} << 32 | key.client}} {}
 
   static constexpr uint64_t min() { return 0; }
   static constexpr uint64_t max() { return std::numeric_limits<uint64_t>::max(); }
@@ -61,6 +73,12 @@ class Rng {
 
   // True with probability p.
   bool Chance(double p) { return Uniform() < p; }
+
+  // Normal with mean 0 and deviation 1 (Box and Muller, one of the pair).
+  double Normal() {
+    const double radius = std::sqrt(-2.0 * std::log1p(-Uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * Uniform());
+  }
 
   // Uniform in {0, ..., n - 1} without bias (Lemire's multiplication with rejection). n > 0.
   uint64_t Below(uint64_t n) {

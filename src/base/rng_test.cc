@@ -38,8 +38,9 @@ TEST(Rng, StreamsWithDifferentKeysDiffer) {
   add([](RngKey& key) { key.client = 9; });
   add([](RngKey& key) { key.epoch = 9; });
   add([](RngKey& key) { key.sample = 9; });
+  add([](RngKey& key) { key.part = 9; });
   add([](RngKey& key) { std::swap(key.round, key.epoch); });
-  EXPECT_EQ(first.size(), 8u);
+  EXPECT_EQ(first.size(), 9u);
 }
 
 TEST(Rng, ACopyGivesTheSameNumbers) {

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "base/table.h"
 #include "cli/command.h"
 #include "fetch/sources.h"
@@ -12,13 +14,12 @@ CommandResult ListData() {
     DataOptions options;
     options.name = entry.dataset;
     const auto folder = DataPath(options);
-    const bool here = std::filesystem::exists(folder);
-    std::string from = "official";
-    if (entry.debian_package != nullptr) from += ", debian";
-    if (entry.npm_package != nullptr) from += ", npm";
-    rows.push_back({entry.dataset, here ? folder.string() : "no", from});
+    const bool here = IsHere(entry, folder);
+    const auto sources = SourceNames(entry);
+    rows.push_back({entry.dataset, here ? folder.string() : "no",
+                    fmt::format("{}", fmt::join(sources, ", "))});
     result.json["datasets"].push_back(
-        {{"name", entry.dataset}, {"path", folder.string()}, {"here", here}, {"from", from}});
+        {{"name", entry.dataset}, {"path", folder.string()}, {"here", here}, {"from", sources}});
   }
   result.text = TextTable(rows);
   return result;

@@ -15,7 +15,7 @@ CommandResult Get(const GetFlags& flags) {
   DataOptions options;
   options.name = flags.name;
   options.path = flags.out;
-  const GetResult got = GetDataset(flags.name, flags.from, DataPath(options));
+  const GetResult got = GetDataset(FindPublished(flags.name), flags.from, DataPath(options));
   CommandResult result;
   result.text = got.source.empty()
                     ? fmt::format("{}: already in {}, {} files verified\n", flags.name,
@@ -33,9 +33,9 @@ CommandResult Get(const GetFlags& flags) {
 
 void AddDataGet(CLI::App& data, Program& program) {
   auto flags = std::make_shared<GetFlags>();
-  CLI::App* get = AddCommand(data, program, "get", "Fetch a dataset; every file is verified",
+  CLI::App* get = AddCommand(data, program, "get", "Fetch a dataset; its files are verified",
                              [flags] { return Get(*flags); });
-  get->add_option("dataset", flags->name, "cifar10, cifar100, fashion-mnist or mnist")->required();
+  get->add_option("dataset", flags->name, "one of `kindred data list`")->required();
   get->add_option("--from", flags->from,
                   "official, debian, npm, a mirror's address or a folder; default: each in turn");
   get->add_option("--out", flags->out, "folder; default: the cache, where data.path looks");

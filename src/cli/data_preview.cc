@@ -22,8 +22,8 @@ CommandResult Preview(const ConfigFlags& config, const PreviewFlags& flags) {
   Rng rng({.seed = experiment.train.seed, .purpose = Purpose::kPreview});
   auto samples = rng.Permutation(images.count);
   samples.resize(static_cast<size_t>(std::min(images.count, flags.count)));
-  const DecodedImage sheet =
-      PreviewSheet(images, samples, experiment.views, dataset.normalization, experiment.train.seed);
+  const DecodedImage sheet = PreviewSheet(
+      images, samples, {experiment.views, dataset.normalization}, experiment.train.seed);
   WriteFileAtomically(flags.out, EncodePng(sheet.pixels, sheet.shape));
   CommandResult result;
   result.text = fmt::format("{}: {} images of {}, each with two views\n", flags.out, samples.size(),
@@ -41,9 +41,9 @@ CommandResult Preview(const ConfigFlags& config, const PreviewFlags& flags) {
 void AddDataPreview(CLI::App& data, Program& program) {
   auto config = std::make_shared<ConfigFlags>();
   auto flags = std::make_shared<PreviewFlags>();
-  CLI::App* command = AddCommand(data, program, "preview",
-                                 "A PNG sheet: images, each with the two views training would see",
-                                 [config, flags] { return Preview(*config, *flags); });
+  CLI::App* command =
+      AddCommand(data, program, "preview", "A PNG sheet: images, each with two random views",
+                 [config, flags] { return Preview(*config, *flags); });
   AddConfigFlags(*command, config);
   AddDatasetWords(*command, config);
   command->add_option("--out", flags->out, "the PNG file")->capture_default_str();

@@ -53,9 +53,9 @@ CommandResult List(const std::string& what) {
 
 void AddListCommand(CLI::App& app, Program& program) {
   auto what = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(app, program, "list", "What datasets and partitions there are",
+  CLI::App* command = AddCommand(app, program, "list", "What there is to choose from",
                                  [what] { return List(*what); });
-  command->add_option("what", *what, "datasets or partitions; without it, all");
+  command->add_option("what", *what, "one of the lists; without it, all");
 }
 
 }  // namespace kindred

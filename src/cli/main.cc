@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -77,6 +78,9 @@ int Main(int argc, char** argv) {
   } catch (const Error& error) {
     spdlog::error("{}", error.what());
     return static_cast<int>(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    spdlog::error("{}", Printable(error.what()));
+    return static_cast<int>(ExitCode::kData);
   } catch (const std::bad_alloc&) {
     spdlog::error("out of memory; take fewer or smaller images (data.limit, data.size)");
     return static_cast<int>(ExitCode::kInternal);

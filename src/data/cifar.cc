@@ -7,9 +7,6 @@
 
 namespace kindred {
 
-const std::vector<std::string> kCifar10Names = {"airplane", "automobile", "bird",  "cat",  "deer",
-                                                "dog",      "frog",       "horse", "ship", "truck"};
-
 namespace {
 
 constexpr size_t kImageBytes = 3072;
@@ -34,7 +31,7 @@ Split ReadFiles(const std::filesystem::path& folder, std::span<const PublishedFi
   CifarRecords records;
   for (const auto& file : files) {
     const auto path = folder / file.name;
-    if (!std::filesystem::exists(path)) {
+    if (!FileExists(path)) {
       throw DataError("{}: missing; `kindred data get {}` fetches it, or set data.path",
                       Printable(path.string()), options.name);
     }
@@ -50,7 +47,7 @@ Split ReadFiles(const std::filesystem::path& folder, std::span<const PublishedFi
   return {.images = std::move(records.images), .labels = std::move(records.labels)};
 }
 
-// The lines of a file of names; empty unless there are as many as classes.
+// The lines of a file of names; "class 0" and so on unless there are as many as classes.
 std::vector<std::string> ReadNames(const std::filesystem::path& path, int classes) {
   std::vector<std::string> names;
   std::ifstream in(path);
@@ -58,26 +55,23 @@ std::vector<std::string> ReadNames(const std::filesystem::path& path, int classe
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) names.push_back(Printable(line));
   }
-  if (static_cast<int>(names.size()) != classes) names.clear();
+  if (static_cast<int>(names.size()) == classes) return names;
+  names.clear();
+  for (int c = 0; c < classes; ++c) names.push_back(fmt::format("class {}", c));
   return names;
 }
 
-Dataset Load(const DataOptions& options, const char* unpacked_as, const CifarLayout& layout,
-             std::span<const PublishedFile> files) {
-  auto folder = DataPath(options);
-  // The official archive unpacks into a folder of its own.
-  if (std::filesystem::is_directory(folder / unpacked_as)) folder /= unpacked_as;
+// Where the files are: the official archive unpacks into a folder of its own.
+std::filesystem::path DataFolder(const DataOptions& options, const char* unpacked_as) {
+  const auto folder = DataPath(options);
+  return IsFolder(folder / unpacked_as) ? folder / unpacked_as : folder;
+}
+
+Dataset Load(const DataOptions& options, const std::filesystem::path& folder,
+             const CifarLayout& layout, std::span<const PublishedFile> files) {
   Dataset dataset;
   dataset.train = ReadFiles(folder, files.first(files.size() - 1), layout, options);
   dataset.test = ReadFiles(folder, files.last(1), layout, options);
-  if (layout.classes == 10) {
-    dataset.label_names = kCifar10Names;
-  } else {
-    dataset.label_names = ReadNames(folder / "fine_label_names.txt", layout.classes);
-  }
-  for (int c = dataset.Classes(); c < layout.classes; ++c) {
-    dataset.label_names.push_back(fmt::format("class {}", c));
-  }
   return dataset;
 }
 
@@ -136,11 +130,18 @@ std::span<const PublishedFile> Cifar10Files() { return kCifar10; }
 std::span<const PublishedFile> Cifar100Files() { return kCifar100; }
 
 Dataset LoadCifar10(const DataOptions& options) {
-  return Load(options, "cifar-10-batches-bin", kCifar10Layout, kCifar10);
+  Dataset dataset =
+      Load(options, DataFolder(options, "cifar-10-batches-bin"), kCifar10Layout, kCifar10);
+  dataset.label_names = {"airplane", "automobile", "bird",  "cat",  "deer",
+                         "dog",      "frog",       "horse", "ship", "truck"};
+  return dataset;
 }
 
 Dataset LoadCifar100(const DataOptions& options) {
-  return Load(options, "cifar-100-binary", kCifar100Layout, kCifar100);
+  const auto folder = DataFolder(options, "cifar-100-binary");
+  Dataset dataset = Load(options, folder, kCifar100Layout, kCifar100);
+  dataset.label_names = ReadNames(folder / "fine_label_names.txt", kCifar100Layout.classes);
+  return dataset;
 }
 
 }  // namespace kindred

@@ -38,8 +38,6 @@ Bytes SerializeCifar(const CifarRecords& records, const CifarLayout& layout);
 std::span<const PublishedFile> Cifar10Files();
 std::span<const PublishedFile> Cifar100Files();
 
-extern const std::vector<std::string> kCifar10Names;
-
 Dataset LoadCifar10(const DataOptions& options);
 Dataset LoadCifar100(const DataOptions& options);
 

@@ -60,9 +60,6 @@ Normalization NormalizationFor(const DatasetKind& kind, const DataOptions& optio
   }
   Override(result.mean, options.mean, options.channels, "mean");
   Override(result.std, options.std, options.channels, "std");
-  if (*std::min_element(result.std.begin(), result.std.end()) <= 0) {
-    throw UsageError("data.std: must be above 0");
-  }
   return result;
 }
 
@@ -92,8 +89,9 @@ void Bind(Config& config, DataOptions& options) {
               {.least = 0});
   config.Bind("data.holdout", &options.holdout,
               "folder without train/ and test/: share for testing", {.least = 0, .most = 0.9});
-  config.Bind("data.mean", &options.mean, "normalisation, a number a channel; empty: usual ones");
-  config.Bind("data.std", &options.std, "likewise");
+  config.Bind("data.mean", &options.mean, "normalisation, a number a channel; empty: usual ones",
+              {.least = -100, .most = 100});
+  config.Bind("data.std", &options.std, "likewise", {.least = 1e-6, .most = 100});
 }
 
 std::span<const DatasetKind> DatasetKinds() { return kKinds; }
@@ -112,7 +110,8 @@ Dataset LoadDataset(DataOptions options) {
   dataset.name = kind.name;
   dataset.normalization = normalization;
   if (options.limit > 0 && options.limit < dataset.train.images.count) {
-    dataset.train = Select(dataset.train, LimitIndices(dataset.train, options.limit));
+    const Split& train = dataset.train;
+    dataset.train = Select(train, LimitIndices(train.labels, train.images.count, options.limit));
   }
   for (Split* split : {&dataset.train, &dataset.test}) {
     split->images = WithChannels(std::move(split->images), options.channels);
@@ -132,15 +131,15 @@ Split Select(const Split& split, std::span<const int> indices) {
   return chosen;
 }
 
-std::vector<int> LimitIndices(const Split& split, int limit) {
-  const int count = split.images.count;
+std::vector<int> LimitIndices(std::span<const int> labels, int count, int limit) {
+  Check(limit <= count, "a limit above the number of images");
   std::vector<int> chosen;
-  if (split.labels.empty()) {
+  if (labels.empty()) {
     for (int64_t i = 0; i < limit; ++i) chosen.push_back(static_cast<int>(i * count / limit));
     return chosen;
   }
   std::map<int, std::vector<int>> by_class;
-  for (int i = 0; i < count; ++i) by_class[split.labels[static_cast<size_t>(i)]].push_back(i);
+  for (int i = 0; i < count; ++i) by_class[labels[static_cast<size_t>(i)]].push_back(i);
   const auto wanted = static_cast<size_t>(limit);
   for (size_t rank = 0; chosen.size() < wanted; ++rank) {  // the rank-th image of each class
     for (const auto& [label, members] : by_class) {

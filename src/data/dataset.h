@@ -19,7 +19,7 @@ struct DataOptions {
   std::string path;             // empty: where `kindred data get` puts it
   int size = 0;                 // side of the images in pixels; 0: the dataset's own
   int channels = 3;             // 3: grey is replicated; 1: everything is grey
-  int limit = 0;                // at most so many training images, equally many a class; 0: all
+  int limit = 0;                // at most so many training images (shapes: just so many); 0: all
   bool verify = true;           // CIFAR: the files must be the official ones
   int skip = 0;                 // folder: how many unreadable images may be left out
   double holdout = 0;           // folder without train/ and test/: share of images kept for testing
@@ -64,7 +64,8 @@ struct PublishedFile {
 struct DatasetKind {
   const char* name;
   const char* summary;
-  // Reads the dataset in its own size and channels. options.path is resolved.
+  // Reads the dataset. What options ask for beyond that (channels, size, limit) LoadDataset sees
+  // to, unless the loader has done it.
   Dataset (*load)(const DataOptions& options);
   Normalization normalization;  // per channel; for grey data all three are equal
 };
@@ -81,9 +82,9 @@ Dataset LoadDataset(DataOptions options);
 // The chosen part of a split, in the order of the indices.
 Split Select(const Split& split, std::span<const int> indices);
 
-// `limit` indices in rising order, as evenly over the classes as possible and the first of each;
-// without labels, spread evenly over the whole.
-std::vector<int> LimitIndices(const Split& split, int limit);
+// `limit` <= count indices in rising order, as evenly over the classes as possible and the first of
+// each; without labels, spread evenly over the whole.
+std::vector<int> LimitIndices(std::span<const int> labels, int count, int limit);
 
 // BLAKE2b over shape, pixels and labels of both splits.
 std::string DataHash(const Dataset& dataset);

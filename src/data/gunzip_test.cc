@@ -38,7 +38,7 @@ TEST(Gunzip, RefusesDamage) {
   ExpectError(ExitCode::kData, "more than the 99999 bytes", unpack(packed, 99'999));
 }
 
-// 1 GB of zeros packs into 1 MB: the cap stops it after a step, not after a gigabyte.
+// 64 MB of zeros pack into 64 kB: the cap stops them after a step, not at the end.
 TEST(Gunzip, StopsABombAtItsCap) {
   const Bytes bomb = Gzip(Bytes(64 << 20, 0));
   EXPECT_LT(bomb.size(), 100'000u);

@@ -54,8 +54,9 @@ std::vector<uint32_t> ParseHeader(std::span<const uint8_t> bytes, uint32_t magic
   }
   const size_t content = bytes.size() - 4 - 4 * axes;
   if (product != content) {
-    throw DataError("{}: {} after the header's count of what follows ({} bytes there)",
-                    Printable(name), product > content ? "cut short" : "more bytes", content);
+    throw DataError("{}: {}: its header announces {} bytes of content, {} are there",
+                    Printable(name), product > content ? "cut short" : "too long",
+                    static_cast<double>(product), content);
   }
   return sizes;
 }
@@ -64,8 +65,8 @@ std::vector<uint32_t> ParseHeader(std::span<const uint8_t> bytes, uint32_t magic
 Bytes ReadMaybeGzip(const std::filesystem::path& folder, const PublishedFile& file,
                     const DataOptions& options) {
   auto path = folder / file.name;
-  if (!std::filesystem::exists(path)) path += ".gz";
-  if (!std::filesystem::exists(path)) {
+  if (!FileExists(path)) path += ".gz";
+  if (!FileExists(path)) {
     throw DataError(
         "{}: missing, with and without .gz; `kindred data get {}` fetches it, or set "
         "data.path",

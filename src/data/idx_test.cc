@@ -36,7 +36,7 @@ TEST(Idx, RefusesBrokenFiles) {
   expect("cut short", bytes);
   bytes.push_back(0);
   bytes.push_back(0);
-  expect("more bytes", bytes);
+  expect("too long", bytes);
   bytes = kImages;
   bytes[2] = 9;
   expect("begins with 00000903", bytes);

@@ -54,6 +54,7 @@ DecodedImage DecodePng(std::span<const uint8_t> bytes, const std::string& name) 
   png_image& image = reader.image();
   CheckPixels(image.width, image.height, name);
   image.format = PNG_FORMAT_RGB;
+  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16-bit values are as bright as their upper bytes
   Bytes rgb(PNG_IMAGE_SIZE(image));
   const png_color white = {255, 255, 255};
   if (png_image_finish_read(&image, &white, rgb.data(), 0, nullptr) == 0) reader.Fail();

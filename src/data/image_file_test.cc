@@ -52,6 +52,38 @@ Bytes PngHeader(uint32_t width, uint32_t height) {
   return bytes;
 }
 
+// A PNG of one row with the given header fields, raw row bytes and chunks before its pixels.
+Bytes HandMadePng(uint32_t width, uint8_t depth, uint8_t color, Bytes row, const Bytes& chunks) {
+  Bytes bytes = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  Bytes header;
+  PutBigEndian(header, width);
+  PutBigEndian(header, 1);
+  header.insert(header.end(), {depth, color, 0, 0, 0});
+  PutChunk(bytes, "IHDR", header);
+  bytes.insert(bytes.end(), chunks.begin(), chunks.end());
+  row.insert(row.begin(), 0);  // no filter
+  Bytes packed(compressBound(row.size()));
+  uLongf size = packed.size();
+  EXPECT_EQ(compress(packed.data(), &size, row.data(), row.size()), Z_OK);
+  packed.resize(size);
+  PutChunk(bytes, "IDAT", packed);
+  PutChunk(bytes, "IEND", {});
+  return bytes;
+}
+
+// 16-bit grey 0x8000 is 128 (not gamma-corrected), a palette's entry is its colour, transparent red
+// is white.
+TEST(ImageFile, EveryKindOfPngBecomesEightBitColour) {
+  const auto decode = [](const Bytes& png) { return DecodeImage(png, 8, "x.png").pixels; };
+  EXPECT_EQ(decode(HandMadePng(2, 16, 0, {0x80, 0x00, 0xff, 0xff}, {})),
+            (Bytes{128, 255, 128, 255, 128, 255}));
+  Bytes palette;
+  PutChunk(palette, "PLTE", {10, 20, 30, 40, 50, 60});
+  EXPECT_EQ(decode(HandMadePng(2, 8, 3, {1, 0}, palette)), (Bytes{40, 10, 50, 20, 60, 30}));
+  EXPECT_EQ(decode(HandMadePng(2, 8, 6, {255, 0, 0, 0, 255, 0, 0, 255}, {})),
+            (Bytes{255, 255, 255, 0, 255, 0}));
+}
+
 TEST(ImageFile, PngReadsBackBitForBit) {
   const Bytes pixels = GoldenPattern(3, 11, 17);
   const DecodedImage image = DecodeImage(EncodePng(pixels, {3, 11, 17}), 8, "x.png");

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -36,55 +35,58 @@ bool HasImageName(const fs::path& path) {
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
-// Adds the image files below a folder. `open` holds the real paths of the folders above, so a link
-// back to one of them is passed over; `seen` those read already.
-void Walk(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& files) {
+constexpr size_t kMostDepth = 3;  // owner / class / image
+
+// Adds the image files below a folder, in the order of their paths. `above`: the real paths of the
+// folders it lies in, so that a link back to one of them ends there.
+void Walk(const fs::path& folder, std::vector<fs::path> above, std::vector<fs::path>& files) {
   std::error_code error;
   const auto real = fs::canonical(folder, error);
-  if (error || !seen.insert(real).second) return;
   fs::directory_iterator entries(folder, error);
-  if (error)
+  if (error) {
     throw DataError("{}: cannot open the folder: {}", Printable(folder.string()), error.message());
+  }
+  if (std::find(above.begin(), above.end(), real) != above.end()) {
+    spdlog::warn("passed over: {} leads back to a folder above it", Printable(folder.string()));
+    return;
+  }
+  above.push_back(real);
   std::vector<fs::path> children;
   for (const auto& entry : entries) children.push_back(entry.path());
   std::sort(children.begin(), children.end());
   for (const auto& child : children) {
     if (child.filename().string().starts_with('.')) continue;
-    const auto status = fs::status(child, error);
-    if (fs::is_directory(status)) {
-      Walk(child, seen, files);
-    } else if (HasImageName(child)) {
-      files.push_back(child);
+    if (!fs::is_directory(child, error)) {  // a link that leads nowhere is no folder
+      if (HasImageName(child)) files.push_back(child);
+    } else if (above.size() < kMostDepth) {
+      Walk(child, above, files);
+    } else {
+      throw DataError("{}: lies deeper than owner/class/image", Printable(child.string()));
     }
   }
 }
 
 std::vector<Entry> ListFolder(const fs::path& root) {
-  std::set<fs::path> seen;
   std::vector<fs::path> files;
-  Walk(root, seen, files);
+  Walk(root, {}, files);
   if (files.empty()) {
     throw DataError("{}: no .png, .jpg or .jpeg file in it", Printable(root.string()));
   }
   std::vector<Entry> entries;
-  std::optional<size_t> depth;
+  size_t depth = 0;
   for (const auto& path : files) {
     const fs::path below = path.lexically_relative(root);
     const std::vector<fs::path> parts(below.begin(), below.end());
-    if (depth.has_value() && *depth != parts.size()) {
+    if (depth != 0 && depth != parts.size()) {
       throw DataError(
-          "{}: images lie at different depths ({} and {}); use class folders, "
-          "owner/class folders, or a flat folder",
+          "{}: images lie at different depths ({} and {}); use class folders, owner/class folders, "
+          "or a flat folder",
           Printable(root.string()), Printable(entries[0].file), Printable(below.string()));
     }
     depth = parts.size();
-    if (parts.size() > 3) {
-      throw DataError("{}: {} lies deeper than owner/class/image", Printable(root.string()),
-                      Printable(below.string()));
-    }
     Entry entry{.path = path, .file = below.string()};
-    if (parts.size() >= 2) {
-      entry.label = parts[parts.size() - 2].string();
+    if (depth >= 2) {
+      entry.label = parts[depth - 2].string();
       entry.folder = parts[0].string();
     }
     entries.push_back(std::move(entry));
@@ -117,67 +119,83 @@ std::vector<Entry> ListFile(const fs::path& list) {
     entries.push_back({.path = list.parent_path() / fields[0],
                        .file = fields[0],
                        .label = fields[1],
-                       .folder = fields[2].empty() ? fields[1] : fields[2]});
+                       .folder = fields[2]});
   }
   if (entries.empty()) throw DataError("{}: the list names no image", Printable(list.string()));
   return entries;
 }
 
-// Decodes the entries one by one into a split; labels and folders become places in sorted lists.
-class Reader {
+// The different values of a field in order; a value's place is its number. Every entry has one, or
+// none.
+std::vector<std::string> Values(const std::vector<Entry>& entries, std::string Entry::*field,
+                                const char* what) {
+  const auto given = [&](const Entry& entry) { return !(entry.*field).empty(); };
+  const auto without = std::find_if_not(entries.begin(), entries.end(), given);
+  if (without != entries.end() && std::any_of(entries.begin(), entries.end(), given)) {
+    throw DataError("{}: has no {}, though others have", Printable(without->file), what);
+  }
+  std::set<std::string> values;
+  for (const auto& entry : entries) {
+    if (given(entry)) values.insert(entry.*field);
+  }
+  return {values.begin(), values.end()};
+}
+
+// The place of each entry's value; empty when there are no values.
+std::vector<int> Places(const std::vector<Entry>& entries, std::string Entry::*field,
+                        const std::vector<std::string>& values) {
+  std::vector<int> places;
+  if (values.empty()) return places;
+  for (const auto& entry : entries) {
+    const auto at = std::lower_bound(values.begin(), values.end(), entry.*field);
+    places.push_back(static_cast<int>(at - values.begin()));
+  }
+  return places;
+}
+
+// The entries at these places.
+std::vector<Entry> Choose(const std::vector<Entry>& entries, const std::vector<int>& indices) {
+  std::vector<Entry> chosen;
+  for (const int i : indices) chosen.push_back(entries[static_cast<size_t>(i)]);
+  return chosen;
+}
+
+// Moves every so many-th entry of each class to `test`, so that `share` of them are there.
+void HoldOut(std::vector<Entry>& train, std::vector<Entry>& test, double share) {
+  std::map<std::string, int> seen;
+  std::vector<Entry> rest;
+  for (auto& entry : train) {
+    const int rank = seen[entry.label]++;
+    const bool held = static_cast<int>((rank + 1) * share) > static_cast<int>(rank * share);
+    (held ? test : rest).push_back(std::move(entry));
+  }
+  train = std::move(rest);
+}
+
+// Decodes images, keeping count of those that could not be.
+class Decoder {
  public:
-  Reader(int size, int skip) : size_(size), skip_(skip) {}
+  Decoder(int size, int skip) : size_(size), skip_(skip) {}
 
-  // All entries must be known before the first split is read: the names come from all of them.
-  void AddNames(const std::vector<Entry>& entries) {
-    const auto labeled = [](const Entry& entry) { return !entry.label.empty(); };
-    const bool some = std::any_of(entries.begin(), entries.end(), labeled);
-    if (some && !std::all_of(entries.begin(), entries.end(), labeled)) {
-      const auto& missing = *std::find_if_not(entries.begin(), entries.end(), labeled);
-      throw DataError("{}: has no label, though others have", Printable(missing.file));
-    }
-    for (const auto& entry : entries) {
-      if (!entry.label.empty()) labels_.emplace(entry.label, 0);
-      if (!entry.folder.empty()) folders_.emplace(entry.folder, 0);
-    }
-  }
-
-  Split Read(const std::vector<Entry>& entries) {
-    Number(labels_);
-    Number(folders_);
-    Split split;
-    split.images.channels = 3;
-    split.images.height = split.images.width = size_;
-    const size_t bytes = split.images.ImageSize();
+  // Decodes the entries' images in order; the entries that could not be are taken out.
+  Images DecodeAll(std::vector<Entry>& entries) {
+    Images images{.height = size_, .width = size_};
+    const size_t bytes = images.ImageSize();
+    std::vector<Entry> decoded;
     Progress progress("reading images", entries.size(), "images");
-    for (size_t i = 0; i < entries.size(); ++i) {
-      progress.At(i);
-      const Entry& entry = entries[i];
-      split.images.pixels.resize((static_cast<size_t>(split.images.count) + 1) * bytes);
-      if (!Decode(entry, std::span(split.images.pixels).last(bytes))) continue;
-      ++split.images.count;
-      if (!entry.label.empty()) split.labels.push_back(labels_.at(entry.label));
-      if (!entry.folder.empty()) split.folders.push_back(folders_.at(entry.folder));
-      split.files.push_back(entry.file);
+    for (auto& entry : entries) {
+      progress.At(decoded.size());
+      images.pixels.resize((decoded.size() + 1) * bytes);
+      if (!Decode(entry, std::span(images.pixels).last(bytes))) continue;
+      decoded.push_back(std::move(entry));
     }
-    split.images.pixels.resize(static_cast<size_t>(split.images.count) * bytes);
-    return split;
+    images.pixels.resize(decoded.size() * bytes);
+    images.count = static_cast<int>(decoded.size());
+    entries = std::move(decoded);
+    return images;
   }
-
-  static std::vector<std::string> Names(const std::map<std::string, int>& names) {
-    std::vector<std::string> result;
-    for (const auto& [name, place] : names) result.push_back(Printable(name));
-    return result;
-  }
-  std::vector<std::string> LabelNames() const { return Names(labels_); }
-  std::vector<std::string> FolderNames() const { return Names(folders_); }
 
  private:
-  static void Number(std::map<std::string, int>& names) {
-    int place = 0;
-    for (auto& [name, number] : names) number = place++;
-  }
-
   // False: unreadable, and within the budget of data.skip.
   bool Decode(const Entry& entry, std::span<uint8_t> out) {
     try {
@@ -187,8 +205,8 @@ class Reader {
       return true;
     } catch (const Error& error) {
       if (skipped_ == skip_) {
-        throw DataError("{}; data.skip={} leaves out {} unreadable image{}", error.what(),
-                        skip_ + 1, skip_ == 0 ? "one" : "so many", skip_ == 0 ? "" : "s");
+        throw DataError("{}; data.skip={} leaves out up to {} unreadable images", error.what(),
+                        skip_ + 1, skip_ + 1);
       }
       ++skipped_;
       spdlog::warn("left out: {}", error.what());
@@ -199,21 +217,12 @@ class Reader {
   int size_;
   int skip_;
   int skipped_ = 0;
-  std::map<std::string, int> labels_, folders_;
 };
 
-// Moves every so many-th image of each class to the test set, so that `share` of them are there.
-void HoldOut(Dataset& dataset, double share) {
-  std::map<int, int> seen;
-  std::vector<int> train, test;
-  for (int i = 0; i < dataset.train.images.count; ++i) {
-    const auto& labels = dataset.train.labels;
-    const int rank = seen[labels.empty() ? 0 : labels[static_cast<size_t>(i)]]++;
-    const bool held = static_cast<int>((rank + 1) * share) > static_cast<int>(rank * share);
-    (held ? test : train).push_back(i);
-  }
-  dataset.test = Select(dataset.train, test);
-  dataset.train = Select(dataset.train, train);
+std::vector<std::string> Shown(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const auto& name : names) shown.push_back(Printable(name));
+  return shown;
 }
 
 }  // namespace
@@ -221,29 +230,39 @@ void HoldOut(Dataset& dataset, double share) {
 Dataset LoadImageFolder(const DataOptions& options) {
   if (options.path.empty()) throw UsageError("data.path is empty: say where the images are");
   const fs::path root = options.path;
-  if (!fs::exists(root)) throw DataError("{}: no such folder or list", Printable(root.string()));
+  if (!FileExists(root)) throw DataError("{}: no such folder or list", Printable(root.string()));
   std::vector<Entry> train, test;
-  if (!fs::is_directory(root)) {
+  if (!IsFolder(root)) {
     train = ListFile(root);
-  } else if (fs::is_directory(root / "train") && fs::is_directory(root / "test")) {
+  } else if (IsFolder(root / "train") && IsFolder(root / "test")) {
     train = ListFolder(root / "train");
     test = ListFolder(root / "test");
   } else {
     train = ListFolder(root);
   }
+  if (test.empty() && options.holdout > 0) HoldOut(train, test, options.holdout);
 
-  Reader reader(options.size > 0 ? options.size : kDefaultSize, options.skip);
-  reader.AddNames(train);
-  reader.AddNames(test);
-  Dataset dataset;
-  dataset.train = reader.Read(train);
-  dataset.test = reader.Read(test);
-  if (dataset.train.images.count == 0) {
-    throw DataError("{}: not one readable image", Printable(root.string()));
+  std::vector<Entry> all = train;
+  all.insert(all.end(), test.begin(), test.end());
+  const auto labels = Values(all, &Entry::label, "label");
+  const auto folders = Values(train, &Entry::folder, "owner");
+  if (options.limit > 0 && options.limit < static_cast<int>(train.size())) {
+    const auto places = Places(train, &Entry::label, labels);
+    train = Choose(train, LimitIndices(places, static_cast<int>(train.size()), options.limit));
   }
-  dataset.label_names = reader.LabelNames();
-  dataset.folder_names = reader.FolderNames();
-  if (test.empty() && options.holdout > 0) HoldOut(dataset, options.holdout);
+
+  Decoder decoder(options.size > 0 ? options.size : kDefaultSize, options.skip);
+  Dataset dataset;
+  dataset.train.images = decoder.DecodeAll(train);
+  dataset.test.images = decoder.DecodeAll(test);
+  if (train.empty()) throw DataError("{}: not one readable image", Printable(root.string()));
+  dataset.train.labels = Places(train, &Entry::label, labels);
+  dataset.test.labels = Places(test, &Entry::label, labels);
+  dataset.train.folders = Places(train, &Entry::folder, folders);
+  for (const auto& entry : train) dataset.train.files.push_back(entry.file);
+  for (const auto& entry : test) dataset.test.files.push_back(entry.file);
+  dataset.label_names = Shown(labels);
+  dataset.folder_names = Shown(folders);
   return dataset;
 }
 

@@ -14,7 +14,8 @@ namespace kindred {
 
 // Reads, scales and cuts every image to options.size (32 when 0), in the order of their paths.
 // Other files are passed over. At most options.skip unreadable images are left out, each with a
-// warning; one more is an error. Links to folders are followed, each folder once.
+// warning; one more is an error. Links to folders are followed, unless they lead back to a folder
+// above.
 Dataset LoadImageFolder(const DataOptions& options);
 
 }  // namespace kindred

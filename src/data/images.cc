@@ -6,11 +6,21 @@
 #include "data/resize.h"
 
 namespace kindred {
+namespace {
+
+// The shape of the images, without any.
+Images EmptyLike(const Images& images) {
+  return {.channels = images.channels,
+          .height = images.height,
+          .width = images.width,
+          .grey = images.grey};
+}
+
+}  // namespace
 
 Images Select(const Images& images, std::span<const int> indices) {
-  Images chosen = images;
+  Images chosen = EmptyLike(images);
   chosen.count = static_cast<int>(indices.size());
-  chosen.pixels.clear();
   chosen.pixels.reserve(indices.size() * images.ImageSize());
   for (const int i : indices) {
     const auto image = images[i];
@@ -22,7 +32,8 @@ Images Select(const Images& images, std::span<const int> indices) {
 Images WithChannels(Images images, int channels) {
   Check(channels == 1 || channels == 3, "images have 1 or 3 channels");
   if (images.channels == channels) return images;
-  Images result = images;
+  Images result = EmptyLike(images);
+  result.count = images.count;
   result.channels = channels;
   result.grey = true;
   result.pixels.resize(static_cast<size_t>(images.count) * result.ImageSize());
@@ -44,7 +55,8 @@ Images WithChannels(Images images, int channels) {
 
 Images WithSize(Images images, int size) {
   if (images.height == size && images.width == size) return images;
-  Images result = images;
+  Images result = EmptyLike(images);
+  result.count = images.count;
   result.height = result.width = size;
   result.pixels.resize(static_cast<size_t>(images.count) * result.ImageSize());
   for (int i = 0; i < images.count; ++i) {

@@ -10,6 +10,13 @@
 
 namespace kindred {
 
+// The shape of one image; its values lie plane after plane (red, green, blue).
+struct ImageShape {
+  int channels = 3;
+  int height = 0;
+  int width = 0;
+};
+
 // [count, channels, height, width] bytes, planes one after the other (red, green, blue).
 struct Images {
   int count = 0;

@@ -58,7 +58,8 @@ void ResizeToSquare(std::span<const uint8_t> in, const ImageShape& shape, int si
   const size_t first_row = static_cast<size_t>(rows.front().first);
   const size_t end_row = static_cast<size_t>(rows.back().first) + rows.back().weights.size();
 
-  std::vector<float> narrow(h * s);  // [height, size]: one plane scaled along its rows
+  // [end_row - first_row, size]: one plane scaled along its rows, those that are needed
+  std::vector<float> narrow((end_row - first_row) * s);
   for (size_t c = 0; c < planes; ++c) {
     for (size_t y = first_row; y < end_row; ++y) {
       const uint8_t* line = in.data() + (c * h + y) * w;
@@ -67,13 +68,14 @@ void ResizeToSquare(std::span<const uint8_t> in, const ImageShape& shape, int si
         const uint8_t* from = line + columns[x].first;
         for (size_t t = 0; t < columns[x].weights.size(); ++t)
           sum += columns[x].weights[t] * from[t];
-        narrow[y * s + x] = sum;
+        narrow[(y - first_row) * s + x] = sum;
       }
     }
     for (size_t y = 0; y < s; ++y) {
       for (size_t x = 0; x < s; ++x) {
         float sum = 0;
-        const float* from = narrow.data() + static_cast<size_t>(rows[y].first) * s + x;
+        const float* from =
+            narrow.data() + (static_cast<size_t>(rows[y].first) - first_row) * s + x;
         for (size_t t = 0; t < rows[y].weights.size(); ++t) sum += rows[y].weights[t] * from[t * s];
         out[(c * s + y) * s + x] = static_cast<uint8_t>(std::clamp(sum + 0.5f, 0.0f, 255.0f));
       }

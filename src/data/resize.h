@@ -4,13 +4,9 @@
 #include <cstdint>
 #include <span>
 
-namespace kindred {
+#include "data/images.h"
 
-struct ImageShape {
-  int channels = 3;
-  int height = 0;
-  int width = 0;
-};
+namespace kindred {
 
 // Scales the shorter side to `size` and cuts the middle out of the longer one (torchvision's Resize
 // and CenterCrop in one step). Bilinear with antialiasing: a triangle filter as wide as the scale,

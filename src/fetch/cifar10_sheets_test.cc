@@ -9,9 +9,7 @@
 namespace kindred {
 namespace {
 
-std::span<const uint8_t> AsBytes(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
+Bytes AsBytes(const std::string& text) { return {text.begin(), text.end()}; }
 
 std::string LabelList(int count) {
   std::string text = "[";
@@ -24,7 +22,7 @@ FileSet Package() {
   for (const auto& name : Cifar10SheetNames()) {
     if (name.ends_with(".json")) {
       const std::string list = LabelList(name.starts_with("train") ? 50000 : 10000);
-      files[name] = Bytes(list.begin(), list.end());
+      files[name] = AsBytes(list);
     } else if (files.count("sheet") == 0) {
       Bytes planes(3 * 1024 * 10000);
       for (size_t p = 0; p < planes.size(); ++p)
@@ -51,10 +49,10 @@ TEST(RebuildCifar10, TurnsRowsOfSheetsIntoRecords) {
   EXPECT_EQ(records.images[1234][1024], static_cast<uint8_t>(11234 + 1));  // green plane
   EXPECT_EQ(records.images[1234][3071], static_cast<uint8_t>(21234 + 2));  // blue plane
 
-  package["test_lables.json"] = Bytes(AsBytes("[1,2]").begin(), AsBytes("[1,2]").end());
+  package["test_lables.json"] = AsBytes("[1,2]");
   ExpectError(ExitCode::kData, "not a list of 10000 labels", [&] { RebuildCifar10(package); });
   const std::string high = LabelList(9999).replace(1, 1, "12,3");
-  package["test_lables.json"] = Bytes(high.begin(), high.end());
+  package["test_lables.json"] = AsBytes(high);
   ExpectError(ExitCode::kData, "a label that is not 0 to 9", [&] { RebuildCifar10(package); });
   package["data_batch_1.png"] = EncodePng(Bytes(3 * 16, 0), {3, 4, 4});
   ExpectError(ExitCode::kData, "not a sheet", [&] { RebuildCifar10(package); });

@@ -1,6 +1,7 @@
 #include "fetch/download.h"
 
 #include <curl/curl.h>
+#include <sys/file.h>
 
 #include <chrono>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/progress.h"
 
 namespace kindred {
@@ -40,7 +42,7 @@ size_t OnBytes(char* data, size_t one, size_t count, void* context) {
 }
 
 // How one attempt ended.
-enum class Outcome { kDone, kBroken, kRestart, kRefused };
+enum class Outcome { kDone, kBroken, kRestart, kRefused, kTooLarge };
 
 struct Attempt {
   Outcome outcome;
@@ -49,11 +51,15 @@ struct Attempt {
 
 Attempt TryOnce(const std::string& url, const std::filesystem::path& part,
                 const DownloadOptions& options) {
-  std::error_code none;
-  const uint64_t have = std::filesystem::exists(part) ? std::filesystem::file_size(part, none) : 0;
+  const uint64_t have = FileExists(part) ? std::filesystem::file_size(part) : 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(part.c_str(), "ab"),
                                                              std::fclose);
   if (file == nullptr) throw DataError("{}: cannot write here", Printable(part.string()));
+  if (::flock(::fileno(file.get()), LOCK_EX | LOCK_NB) != 0) {
+    throw DataError("{}: another download is writing it; wait for it to end",
+                    Printable(part.string()));
+  }
+  if (have > options.limit) return {Outcome::kTooLarge, ""};
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
   if (curl == nullptr) throw std::bad_alloc();
   Progress progress("downloading " + url.substr(url.find_last_of('/') + 1), 0, "B");
@@ -80,7 +86,7 @@ Attempt TryOnce(const std::string& url, const std::filesystem::path& part,
   if (sink.disk_failed || std::fflush(file.get()) != 0) {
     throw DataError("{}: the disk is full or cannot be written", Printable(part.string()));
   }
-  if (sink.too_large) return {Outcome::kRestart, fmt::format("more than {} bytes", options.limit)};
+  if (sink.too_large) return {Outcome::kTooLarge, ""};
   if (result == CURLE_OK) return {Outcome::kDone, ""};
   const std::string why = reason[0] != '\0' ? reason : curl_easy_strerror(result);
   // 416: the range begins at the end, all is here. A server without ranges: begin anew.
@@ -107,7 +113,12 @@ void Download(const std::string& url, const std::filesystem::path& part,
     if (last.outcome == Outcome::kRefused) {
       throw Error(ExitCode::kNetwork, fmt::format("{}: {}", Printable(url), Printable(last.why)));
     }
-    if (last.outcome == Outcome::kRestart) std::filesystem::remove(part);
+    if (last.outcome == Outcome::kBroken) continue;
+    std::filesystem::remove(part);
+    if (last.outcome == Outcome::kTooLarge) {
+      throw DataError("{}: more than {} bytes: not the file that was published", Printable(url),
+                      options.limit);
+    }
   }
   throw DataError("{}: the download broke off {} times ({}); run the command again to go on",
                   Printable(url), options.tries, Printable(last.why));

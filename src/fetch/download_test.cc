@@ -62,7 +62,7 @@ TEST(Download, StopsAtItsLimit) {
   HttpServer server(Content(), {});
   DownloadOptions options = kQuick;
   options.limit = 10'000;
-  ExpectError(ExitCode::kData, "more than 10000 bytes",
+  ExpectError(ExitCode::kData, "more than 10000 bytes: not the file",
               [&] { Download(server.address() + "x", folder.path() / "x.part", options); });
 }
 

@@ -66,14 +66,12 @@ std::vector<std::string> WantedNames(const Published& published) {
   return names;
 }
 
-bool EndsWith(const std::string& text, std::string_view end) { return text.ends_with(end); }
-
 // Adds the wanted files that a downloaded or local file holds: an archive, a .gz file, or itself.
 void Unpack(const Published& published, const fs::path& path, const std::string& name,
             FileSet& files) {
-  if (EndsWith(name, ".tar.gz")) {
+  if (name.ends_with(".tar.gz")) {
     files.merge(ReadArchive(path, WantedNames(published), kFileLimit));
-  } else if (EndsWith(name, ".gz")) {
+  } else if (name.ends_with(".gz")) {
     files[name.substr(0, name.size() - 3)] =
         Gunzip(ReadFile(path, kFileLimit), kFileLimit, path.string());
   } else {
@@ -84,13 +82,10 @@ void Unpack(const Published& published, const fs::path& path, const std::string&
 // From the web: the published files below `address`, resumed from earlier attempts.
 FileSet FromAddress(const Published& published, const std::string& address) {
   const fs::path downloads = CacheFolder() / "downloads";
-  std::error_code error;
-  fs::create_directories(downloads, error);
-  if (error)
-    throw DataError("{}: cannot be made: {}", Printable(downloads.string()), error.message());
+  MakeFolder(downloads);
   FileSet files;
   for (const auto& file : published.downloads) {
-    const std::string url = address + (EndsWith(address, "/") ? "" : "/") + file.name;
+    const std::string url = address + (address.ends_with("/") ? "" : "/") + file.name;
     const fs::path part = downloads / fmt::format("{}-{}.part", published.dataset, file.name);
     Download(url, part);
     const std::string md5 = Md5Hex(ReadFile(part, kFileLimit));
@@ -115,7 +110,7 @@ FileSet FromFolder(const Published& published, const fs::path& folder) {
     candidates.push_back(name);
   }
   for (const auto& name : candidates) {
-    if (fs::is_regular_file(folder / name)) Unpack(published, folder / name, name, files);
+    if (FileExists(folder / name)) Unpack(published, folder / name, name, files);
   }
   return files;
 }
@@ -140,7 +135,7 @@ std::vector<Source> SourcesOf(const Published& published, const std::string& fro
   sources.push_back({"official", [&] { return FromAddress(published, published.address); }});
   if (published.debian_folder != nullptr) {
     sources.push_back({"debian", [&] {
-                         if (!fs::is_directory(published.debian_folder)) {
+                         if (!IsFolder(published.debian_folder)) {
                            throw Error(
                                ExitCode::kNetwork,
                                fmt::format("{} is not installed; `apt-get install {}`",
@@ -159,7 +154,7 @@ std::vector<Source> SourcesOf(const Published& published, const std::string& fro
   const auto named = std::find_if(sources.begin(), sources.end(),
                                   [&](const Source& source) { return source.name == from; });
   if (named != sources.end()) return {*named};
-  if (fs::is_directory(from)) {
+  if (IsFolder(from)) {
     return {{from, [&published, from] { return FromFolder(published, from); }}};
   }
   std::string names;
@@ -182,17 +177,15 @@ void Verify(const Published& published, const FileSet& files, const std::string&
 }
 
 bool IsComplete(const Published& published, const fs::path& folder) {
-  return std::all_of(published.files().begin(), published.files().end(),
-                     [&](const PublishedFile& file) {
-                       return fs::is_regular_file(folder / file.name) &&
-                              Md5Hex(ReadFile(folder / file.name, kFileLimit)) == file.md5;
-                     });
+  const auto files = published.files();
+  return IsHere(published, folder) &&
+         std::all_of(files.begin(), files.end(), [&](const PublishedFile& file) {
+           return Md5Hex(ReadFile(folder / file.name, kFileLimit)) == file.md5;
+         });
 }
 
 void WriteAll(const FileSet& files, const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw DataError("{}: cannot be made: {}", Printable(folder.string()), error.message());
+  MakeFolder(folder);
   for (const auto& [name, content] : files) WriteFileAtomically(folder / name, content);
 }
 
@@ -210,6 +203,10 @@ std::pair<FileSet, std::string> FetchVerified(const Published& published, const 
       if (error.code() != ExitCode::kNetwork) code = error.code();
       if (!failures.empty()) failures += "; ";
       failures += error.what();
+    } catch (const fs::filesystem_error& error) {
+      code = ExitCode::kData;
+      if (!failures.empty()) failures += "; ";
+      failures += Printable(error.what());
     }
   }
   throw Error(code, fmt::format("{}: {}", published.dataset, failures));
@@ -219,19 +216,32 @@ std::pair<FileSet, std::string> FetchVerified(const Published& published, const 
 
 std::span<const Published> PublishedDatasets() { return Table(); }
 
-GetResult GetDataset(const std::string& name, const std::string& from, const fs::path& folder) {
+const Published& FindPublished(const std::string& name) {
   const auto at = std::find_if(Table().begin(), Table().end(),
                                [&](const Published& entry) { return entry.dataset == name; });
-  if (at == Table().end()) {
-    std::vector<std::string> names;
-    for (const auto& entry : Table()) names.emplace_back(entry.dataset);
-    throw UsageError("{}: cannot be fetched; these can: {}", Printable(name),
-                     fmt::format("{}", fmt::join(names, ", ")));
-  }
+  if (at != Table().end()) return *at;
+  std::vector<std::string> names;
+  for (const auto& entry : Table()) names.emplace_back(entry.dataset);
+  throw UsageError("{}: cannot be fetched; these can: {}", Printable(name), fmt::join(names, ", "));
+}
+
+std::vector<std::string> SourceNames(const Published& published) {
+  std::vector<std::string> names;
+  for (const auto& source : SourcesOf(published, "")) names.push_back(source.name);
+  return names;
+}
+
+bool IsHere(const Published& published, const fs::path& folder) {
+  const auto files = published.files();
+  return std::all_of(files.begin(), files.end(),
+                     [&](const PublishedFile& file) { return FileExists(folder / file.name); });
+}
+
+GetResult GetDataset(const Published& published, const std::string& from, const fs::path& folder) {
   GetResult result{.folder = folder};
-  for (const auto& file : at->files()) result.files.emplace_back(file.name);
-  if (IsComplete(*at, folder)) return result;
-  auto [files, source] = FetchVerified(*at, from);
+  for (const auto& file : published.files()) result.files.emplace_back(file.name);
+  if (IsComplete(published, folder)) return result;
+  auto [files, source] = FetchVerified(published, from);
   WriteAll(files, folder);
   result.source = source;
   return result;

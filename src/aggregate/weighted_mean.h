@@ -1,0 +1,44 @@
+// The average of models, weighted by images (paper, Sect. 2 and 3).
+//
+//   theta <- sum_c |D_c| theta_c / sum_c |D_c|
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/named_tensors.h"
+
+namespace kindred {
+
+// A running sum that is exact: each weighted float is a whole multiple of 2^-80 in 128 bits, so
+// neither the order of the models nor a grouping of them over machines changes a bit. Floats are
+// divided once, at the end; integer tensors (counters) give their maximum. Values below 2^-57 lose
+// their last bits to the multiple, those of 2^20 and above are refused. Not to be shared between
+// threads.
+class WeightedMean {
+ public:
+  // weight: |D_c|, 1 to 2^26 - 1 as long as the weights sum to less than that. Throws a usage error
+  // when a value is not finite or too large (training has diverged).
+  void Add(const NamedTensors& model, int64_t weight);
+
+  // Adds what another sum holds: as if its models had been added here.
+  void Merge(const WeightedMean& other);
+
+  int64_t Weight() const { return weight_; }
+
+  // The mean of what was added, which must be something.
+  NamedTensors Take() const;
+
+ private:
+  struct Sum {
+    std::vector<int64_t> shape;
+    std::vector<__int128> floats;  // multiples of 2^-80; empty for counters
+    std::vector<int64_t> most;     // of counters
+  };
+  std::map<std::string, Sum> sums_;
+  int64_t weight_ = 0;
+};
+
+}  // namespace kindred

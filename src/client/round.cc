@@ -1,0 +1,75 @@
+#include "client/round.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "client/batches.h"
+#include "model/network.h"
+
+namespace kindred {
+namespace {
+
+Batch MakeBatch(const Images& images, const std::vector<int>& samples, const ClientOptions& options,
+                const StepKey& key) {
+  const auto size = static_cast<int64_t>(samples.size());
+  Batch batch;
+  batch.key = key;
+  batch.first = torch::empty({size, images.channels, images.height, images.width});
+  batch.second = torch::empty_like(batch.first);
+  const auto floats = [](at::Tensor& tensor) {
+    return std::span(tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel()));
+  };
+  MakeViewPairs(images, samples, options.views,
+                {.seed = key.seed, .round = key.round, .client = key.client, .epoch = key.epoch},
+                floats(batch.first), floats(batch.second));
+  return batch;
+}
+
+}  // namespace
+
+Update TrainClient(Method& method, const Plan& plan, int client, const Images& images,
+                   const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
+  CopyInto(plan.model, method.Shared());
+  torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(plan.lr)
+                                              .momentum(options.momentum)
+                                              .weight_decay(options.weight_decay));
+  Update update{.client = client, .images = images.count};
+  StepKey key{.seed = options.seed,
+              .round = static_cast<uint32_t>(plan.round),
+              .client = static_cast<uint32_t>(client)};
+  for (int epoch = 0; epoch < options.epochs; ++epoch) {
+    key.epoch = static_cast<uint32_t>(epoch);
+    key.step = 0;
+    Rng order({.seed = key.seed,
+               .purpose = Purpose::kOrder,
+               .round = key.round,
+               .client = key.client,
+               .epoch = key.epoch});
+    for (const auto& samples : EpochBatches(images.count, options.batch, order)) {
+      if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
+      const Batch batch = MakeBatch(images, samples, options, key);
+      sgd.zero_grad();
+      const auto loss = method.Loss(batch, local);
+      loss.backward();
+      sgd.step();
+      method.AfterStep(local);
+      const double value = loss.item<double>();
+      if (!std::isfinite(value)) {
+        throw UsageError("round {}, client {}: the loss is {}; lower train.lr", plan.round + 1,
+                         client, value);
+      }
+      update.loss += value;
+      ++update.steps;
+      ++key.step;
+      if (hooks.on_step) hooks.on_step(static_cast<int>(samples.size()));
+    }
+  }
+  update.loss /= static_cast<double>(update.steps);
+  update.model = Clone(method.Shared());
+  return update;
+}
+
+}  // namespace kindred

@@ -1,0 +1,19 @@
+// Q_l: a client's own bank of keys, kept over rounds.
+#pragma once
+
+#include "model/named_tensors.h"
+
+namespace kindred {
+
+// An empty ring for `size` keys of `dim` numbers, as tensors that can be saved: "bank" [size, dim]
+// and "bank_count", how many keys were ever put in.
+NamedTensors NewLocalBank(int64_t size, int64_t dim);
+
+// The keys in the ring: [min(count, size), dim], sharing its memory.
+at::Tensor BankKeys(const NamedTensors& local);
+
+// Puts keys [B, dim] in, over the oldest. B need not divide the size; of more keys than fit, the
+// last stay.
+void Enqueue(NamedTensors& local, const at::Tensor& keys);
+
+}  // namespace kindred

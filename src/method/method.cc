@@ -1,0 +1,44 @@
+#include "method/method.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "method/moco.h"
+
+namespace kindred {
+namespace {
+
+// The table: help texts, `kindred list` and the tests go through it.
+constexpr MethodKind kKinds[] = {
+    {"moco", "momentum contrast with local negatives (He et al. 2020); one client: centralized",
+     MakeMoco},
+};
+
+}  // namespace
+
+void Bind(Config& config, MethodOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& kind : kKinds) names.emplace_back(kind.name);
+  config.Bind("method.name", &options.name, "how clients learn: kindred list methods",
+              {.choices = names});
+  config.Bind("ccl.bank", &options.ccl.bank, "K: keys in the local bank",
+              {.least = 1, .most = 1 << 20});
+  config.Bind("ccl.tau", &options.ccl.tau, "temperature of the contrastive loss",
+              {.least = 1e-3, .most = 100});
+  config.Bind("ccl.momentum", &options.ccl.momentum, "m: how slowly the momentum model follows",
+              {.least = 0, .most = 1});
+}
+
+std::span<const MethodKind> MethodKinds() { return kKinds; }
+
+std::unique_ptr<Method> MakeMethod(const MethodContext& context) {
+  const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const MethodKind& each) {
+    return each.name == context.method.name;
+  });
+  if (kind == std::end(kKinds)) {
+    throw UsageError("method.name = {}: no such method", Printable(context.method.name));
+  }
+  return kind->make(context);
+}
+
+}  // namespace kindred

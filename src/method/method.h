@@ -1,0 +1,95 @@
+// A method: how one client learns. The table of methods, and the seam each of them fills.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "model/model_options.h"
+#include "model/named_tensors.h"
+
+namespace kindred {
+
+// [ccl]: momentum contrast, alone (`moco`) or collaborative.
+struct CclOptions {
+  int bank = 1024;         // K: keys in the local bank
+  double tau = 0.1;        // temperature of the contrastive loss
+  double momentum = 0.99;  // m: how slowly the momentum model follows
+};
+
+// [method] and a table a method.
+struct MethodOptions {
+  std::string name = "moco";
+  CclOptions ccl;
+};
+
+void Bind(Config& config, MethodOptions& options);
+
+// Names the randomness of one step of one client.
+struct StepKey {
+  uint64_t seed = 0;
+  uint32_t round = 0;
+  uint32_t client = 0;
+  uint32_t epoch = 0;
+  uint64_t step = 0;
+};
+
+// Two views of the images of a step, [B, C, H, W], normalised. Row i of both is the same image.
+struct Batch {
+  at::Tensor first, second;
+  StepKey key;
+};
+
+// What one client trains, keeps and sends. An instance is one resident model: a worker takes
+// clients through it one after the other, so it must hold nothing of a client outside `local`. Not
+// to be shared between threads.
+class Method {
+ public:
+  virtual ~Method() = default;
+
+  // Everything that travels and is averaged, sharing memory with the model: write here to set it.
+  virtual NamedTensors Shared() const = 0;
+
+  // Where in Shared() the encoder f is that evaluation takes, such as "q/encoder".
+  virtual std::string EncoderPrefix() const = 0;
+
+  // What SGD changes.
+  virtual std::vector<at::Tensor> Trained() const = 0;
+
+  // What a client that has never trained keeps between rounds; Loss and AfterStep change it.
+  virtual NamedTensors NewLocalState() const = 0;
+
+  // The loss of a step, a scalar to differentiate.
+  virtual at::Tensor Loss(const Batch& batch, NamedTensors& local) = 0;
+
+  // After SGD's step on that loss.
+  virtual void AfterStep(NamedTensors& local) = 0;
+};
+
+// What the models of a run have in common.
+struct MethodContext {
+  ModelOptions model;
+  MethodOptions method;
+  int channels = 3;  // of the images
+  int batch = 64;
+  uint64_t seed = 0;  // of the initial weights
+};
+
+// An entry of the table: to add a method, write its file and one such line in method.cc.
+struct MethodKind {
+  const char* name;
+  const char* summary;
+  std::unique_ptr<Method> (*make)(const MethodContext& context);
+};
+
+std::span<const MethodKind> MethodKinds();
+
+// The method of that name with its initial weights. Throws a usage error when options do not fit.
+std::unique_ptr<Method> MakeMethod(const MethodContext& context);
+
+}  // namespace kindred

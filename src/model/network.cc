@@ -1,0 +1,68 @@
+#include "model/network.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+namespace kindred {
+
+NetworkImpl::NetworkImpl(const ModelOptions& options, int64_t channels) {
+  encoder_ = register_module("encoder", ResNet(options, channels));
+  projector_ = register_module("projector", Projector(encoder_->FeatureSize(), options.dim));
+}
+
+torch::Tensor NetworkImpl::forward(const torch::Tensor& x) {
+  const auto z = projector_(encoder_(x));
+  return torch::nn::functional::normalize(z);
+}
+
+NamedTensors TensorsOf(const torch::nn::Module& module) {
+  NamedTensors tensors;
+  for (const auto& child : module.named_children()) {
+    const auto add = [&](const auto& entry) {
+      tensors.emplace(child.key() + "/" + entry.key(), entry.value().detach());
+    };
+    for (const auto& entry : child.value()->named_parameters()) add(entry);
+    for (const auto& entry : child.value()->named_buffers()) add(entry);
+  }
+  return tensors;
+}
+
+void CopyInto(const NamedTensors& values, const NamedTensors& tensors) {
+  torch::NoGradGuard no_gradient;
+  Check(values.size() == tensors.size(), "the models have different tensors");
+  for (const auto& [name, tensor] : tensors) {
+    const auto value = values.find(name);
+    Check(value != values.end() && value->second.sizes() == tensor.sizes(),
+          "the models differ in " + name);
+    tensor.copy_(value->second);
+  }
+}
+
+void Initialize(torch::nn::Module& module, uint64_t seed) {
+  torch::NoGradGuard no_gradient;
+  uint64_t sample = 0;
+  double bound = 0;  // of a linear layer; its bias follows its weight. 0 elsewhere
+  for (auto& entry : module.named_parameters()) {
+    torch::Tensor& tensor = entry.value();
+    Rng rng({.seed = seed, .purpose = Purpose::kInit, .sample = sample++});
+    float* data = tensor.data_ptr<float>();
+    const auto size = tensor.numel();
+    if (tensor.dim() == 4) {  // [out, in, h, w]
+      const double fan_out = static_cast<double>(tensor.size(0) * tensor.size(2) * tensor.size(3));
+      const double deviation = std::sqrt(2.0 / fan_out);
+      for (int64_t i = 0; i < size; ++i) data[i] = static_cast<float>(deviation * rng.Normal());
+    } else if (tensor.dim() == 2 || bound > 0) {  // [out, in], then its bias
+      if (tensor.dim() == 2) bound = 1.0 / std::sqrt(static_cast<double>(tensor.size(1)));
+      for (int64_t i = 0; i < size; ++i) data[i] = static_cast<float>(rng.Uniform(-bound, bound));
+      if (tensor.dim() != 2) bound = 0;
+    } else {
+      tensor.fill_(entry.key().ends_with("weight") ? 1.0 : 0.0);
+    }
+  }
+}
+
+}  // namespace kindred

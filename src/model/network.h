@@ -1,0 +1,38 @@
+// g after f: the network that momentum contrast has twice, as main model q and momentum model k.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include "model/named_tensors.h"
+#include "model/projector.h"
+#include "model/resnet.h"
+
+namespace kindred {
+
+class NetworkImpl : public torch::nn::Module {
+ public:
+  NetworkImpl(const ModelOptions& options, int64_t channels);
+
+  // x: [B, channels, H, W] -> features: [B, dim] unit rows, z / |z|.
+  torch::Tensor forward(const torch::Tensor& x);
+
+ private:
+  ResNet encoder_{nullptr};
+  Projector projector_{nullptr};
+};
+TORCH_MODULE(Network);
+
+// Every parameter and buffer of a module, sharing its memory. A module's path becomes the prefix:
+// "encoder/conv1.weight", "projector/0.bias".
+NamedTensors TensorsOf(const torch::nn::Module& module);
+
+// Copies values into tensors of the same names and shapes.
+void CopyInto(const NamedTensors& values, const NamedTensors& tensors);
+
+// Fills a module's parameters from the seed: convolutions with He's normal (fan out), linear layers
+// uniform in +-1/sqrt(fan in), norms with 1 and 0 (torchvision's ways). Tensor i draws from stream
+// (seed, kInit, sample i).
+void Initialize(torch::nn::Module& module, uint64_t seed);
+
+}  // namespace kindred

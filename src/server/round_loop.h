@@ -1,0 +1,49 @@
+// The server's algorithm: choose clients, send the model, average what comes back, again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/config.h"
+#include "transport/transport.h"
+
+namespace kindred {
+
+// [train]
+struct TrainOptions {
+  int rounds = 50;
+  int epochs = 2;
+  int batch = 64;
+  double lr = 0.06;
+  double momentum = 0.9;
+  double weight_decay = 5e-4;
+  double participation = 1.0;  // beta
+  uint64_t seed = 0;
+  int workers = 0;    // 0: one a core
+  int memory = 1024;  // MB of clients' local states kept in memory; the rest goes to disk
+};
+
+void Bind(Config& config, TrainOptions& options);
+
+// What a round did.
+struct RoundReport {
+  int round = 0;
+  double lr = 0;
+  double loss = 0;  // mean over clients, weighted by their steps
+  int clients = 0;
+  int64_t images = 0;                     // seen by training, views counted once
+  int64_t weight = 0;                     // sum of |D_c|
+  uint64_t bytes_down = 0, bytes_up = 0;  // what the plan and the updates carry
+  double seconds = 0;
+};
+
+// The learning rate of a round: cosine from lr to 0 over the rounds.
+double CosineRate(double lr, int round, int rounds);
+
+// Runs rounds first, ..., options.rounds - 1 from the global model, which it replaces after each;
+// then on_round may keep it. Leaves by the transport's exceptions with the model of the last whole
+// round.
+void RunRounds(const TrainOptions& options, int clients, int first, Transport& transport,
+               NamedTensors& global, const std::function<void(const RoundReport&)>& on_round);
+
+}  // namespace kindred
