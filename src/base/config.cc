@@ -20,7 +20,8 @@ constexpr uint64_t kConfigLimit = 1 << 20;  // a larger file is not a configurat
 
 [[noreturn]] void Reject(const std::string& name, const std::string& origin, std::string_view value,
                          std::string_view wanted) {
-  throw UsageError("{} = {} (from {}): must be {}", name, Printable(value), origin, wanted);
+  throw UsageError("{} = {} (from {}): must be {}", name, Printable(value), Printable(origin),
+                   wanted);
 }
 
 template <class T>
@@ -115,7 +116,13 @@ struct Write {
   std::string operator()(const double* field) const { return Real(*field); }
   std::string operator()(const std::string* field) const {
     // JSON's strings are TOML's basic strings; bytes that are not UTF-8 are replaced.
-    return nlohmann::json(*field).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    std::string text =
+        nlohmann::json(*field).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    // The one character that JSON takes as it is and TOML does not.
+    for (size_t at = text.find('\x7f'); at != std::string::npos; at = text.find('\x7f')) {
+      text.replace(at, 1, "\\u007f");
+    }
+    return text;
   }
   std::string operator()(const std::vector<double>* field) const {
     std::vector<std::string> values;
@@ -196,13 +203,13 @@ Config::Key& Config::Find(const std::string& name, const std::string& origin) {
   const std::string tail = "." + name.substr(name.find('.') + 1);
   for (const auto& candidate : names) {
     if (candidate.ends_with(tail)) {
-      throw UsageError("unknown key {} (from {}); did you mean {}?", Printable(name), origin,
-                       candidate);
+      throw UsageError("unknown key {} (from {}); did you mean {}?", Printable(name),
+                       Printable(origin), candidate);
     }
   }
   const std::string nearest = Nearest(name, names);
   throw UsageError(
-      "unknown key {} (from {}); {}", Printable(name), origin,
+      "unknown key {} (from {}); {}", Printable(name), Printable(origin),
       nearest.empty() ? "`kindred config show` lists the keys" : "did you mean " + nearest + "?");
 }
 
@@ -270,6 +277,15 @@ const std::string& Config::OriginOf(const std::string& name) const {
   const Key* key = FindOrNull(name);
   Check(key != nullptr, "no such key: " + name);
   return key->origin;
+}
+
+std::vector<std::string> Config::ResultKeys() const {
+  std::vector<std::string> keys;
+  for (const Key& key : keys_) {
+    if (!key.allowed.changes_result) continue;
+    keys.push_back(fmt::format("{} = {}", key.name, std::visit(Write{}, key.field)));
+  }
+  return keys;
 }
 
 std::string Config::ToJson() const {

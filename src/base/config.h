@@ -20,6 +20,7 @@ struct Allowed {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};  // for strings; empty: any
+  bool changes_result = true;             // false: how, where or how often, not what is computed
 };
 
 class Config {
@@ -45,6 +46,9 @@ class Config {
 
   // The same as one JSON object of sections, without comments.
   std::string ToJson() const;
+
+  // "key = value" of each key that changes results: equal for runs that must give the same model.
+  std::vector<std::string> ResultKeys() const;
 
  private:
   struct Key {

@@ -131,7 +131,7 @@ TEST(Config, ItsTomlReadsBackTheSame) {
 
 TEST(Config, WritesAnyTextAsToml) {
   const auto folder = TestFolder();
-  const std::string odd = "a \"quoted\" \\ path\nwith\ttabs and ü";
+  const std::string odd = "a \"quoted\" \\ path\nwith\ttabs, \x7f and ü";
   std::string path = odd;
   Config config;
   config.Bind("data.path", &path, "files");

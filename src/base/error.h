@@ -52,8 +52,8 @@ inline void Check(bool condition, std::string_view message,
     CheckFailed(message, place);
 }
 
-// The text with control characters made visible and cut to a readable length: for putting names
-// and bytes that came from outside into a one-line message.
+// The text as valid UTF-8 with control characters and stray bytes made visible, cut to a readable
+// length: for putting names and bytes that came from outside into a one-line message or a picture.
 std::string Printable(std::string_view text);
 
 }  // namespace kindred

@@ -14,6 +14,15 @@ TEST(Printable, ShowsControlCharactersAndCutsLongText) {
   EXPECT_EQ(Printable("a\nb\x1b[31m"), "a\\x0ab\\x1b[31m");
   EXPECT_EQ(Printable("Grüße"), "Grüße");
   EXPECT_EQ(Printable(std::string(500, 'x')).size(), 203u);
+  EXPECT_EQ(Printable("a\xff\xc3"), "a\\xff\\xc3");  // no UTF-8
+  EXPECT_EQ(Printable("\xc0\xaf\xed\xa0\x80").find('\xc0'),
+            std::string::npos);  // overlong, surrogate
+  const std::string umlauts = [] {
+    std::string text = "x";
+    for (int i = 0; i < 200; ++i) text += "\xc3\xbc";
+    return text;
+  }();
+  EXPECT_EQ(Printable(umlauts).size(), 1 + 2 * 100 + 3u);  // cut between characters
 }
 
 TEST(CheckDeathTest, AbortsWithThePlace) {

@@ -69,7 +69,13 @@ Bytes ReadFile(const std::filesystem::path& path, uint64_t limit) {
   return bytes;
 }
 
-void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+void WriteFileAtomically(const std::filesystem::path& given, std::span<const uint8_t> bytes) {
+  const bool there = FileExists(given);
+  if (there && !std::filesystem::is_regular_file(given)) {
+    throw DataError("{}: is there and not a regular file", Printable(given.string()));
+  }
+  // A link stays; what it leads to is replaced.
+  const auto path = there ? std::filesystem::canonical(given) : given;
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   // A name of this write alone; one left by a process of the same number that died is taken over.
   static std::atomic<int> count = 0;

@@ -35,11 +35,20 @@ TEST(File, AFailedWriteLeavesTheOldFileAndNothingElse) {
   const auto folder = TestFolder();
   std::filesystem::create_directory(folder.path() /
                                     "busy");  // a folder cannot be replaced by a file
-  ExpectError(ExitCode::kData, "cannot put the file in place",
+  ExpectError(ExitCode::kData, "not a regular file",
               [&] { WriteFileAtomically(folder.path() / "busy", std::string_view("x")); });
   ExpectError(ExitCode::kData, "cannot write here",
               [&] { WriteFileAtomically(folder.path() / "none" / "x", std::string_view("x")); });
   EXPECT_EQ(FilesBelow(folder.path()), std::set<std::string>{"busy"});
+}
+
+TEST(File, ALinkKeepsLeadingToWhatIsWritten) {
+  const auto folder = TestFolder();
+  WriteFileAtomically(folder.path() / "a", std::string_view("old"));
+  std::filesystem::create_symlink("a", folder.path() / "link");
+  WriteFileAtomically(folder.path() / "link", std::string_view("new!"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "a"), 4u);
 }
 
 TEST(File, RefusesToOverwriteUnlessForced) {

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include <memory>
@@ -33,6 +34,17 @@ void StartLog() {
   formatter->add_flag<LevelMark>('*').set_pattern("kindred: %^%*%$%v");
   logger->set_formatter(std::move(formatter));
   spdlog::set_default_logger(std::move(logger));
+}
+
+void LogAlsoTo(const std::filesystem::path& path) {
+  try {
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());
+    file->set_pattern("%Y-%m-%d %H:%M:%S %l %v");
+    spdlog::default_logger()->sinks().push_back(std::move(file));
+    spdlog::default_logger()->flush_on(spdlog::level::info);
+  } catch (const spdlog::spdlog_ex& error) {
+    spdlog::warn("no log file: {}", error.what());
+  }
 }
 
 }  // namespace kindred

@@ -27,6 +27,11 @@ Progress::~Progress() {
   fmt::print(stderr, "\n");
 }
 
+void Progress::Clear() {
+  if (terminal_ && drawn_) fmt::print(stderr, "\r\x1b[K");
+  drawn_ = false;
+}
+
 void Progress::At(uint64_t done) {
   last_ = done;
   const auto now = std::chrono::steady_clock::now();
@@ -47,6 +52,7 @@ void Progress::Draw(uint64_t done) {
     text += fmt::format(", {:.0f} s left",
                         seconds * static_cast<double>(total_ - done) / static_cast<double>(done));
   }
+  if (!status_.empty()) text += ", " + status_;
   if (!terminal_) {
     fmt::print(stderr, "kindred: {}: {}\n", what_, text);
     return;

@@ -19,12 +19,19 @@ class Progress {
   // seconds).
   void At(uint64_t done);
 
+  // Text shown with the bar from now on, such as the round and the loss.
+  void Say(std::string status) { status_ = std::move(status); }
+
+  // Takes the bar off its line, so that others may print; the next At draws it again.
+  void Clear();
+
  private:
   void Draw(uint64_t done);
 
   std::string what_;
   uint64_t total_;
   std::string unit_;
+  std::string status_;
   bool terminal_;
   bool drawn_ = false;
   uint64_t last_ = 0;

@@ -38,6 +38,7 @@ Resolved Resolve(const ConfigFlags& flags) {
   resolved.config.ApplyEnvironment(environ);
   for (const auto& assignment : flags.assignments) resolved.config.ApplyAssignment(assignment);
   for (const auto& [key, value, origin] : flags.given) resolved.config.Apply(key, value, origin);
+  Validate(resolved.experiment->data);
   Validate(resolved.experiment->views);
   return resolved;
 }

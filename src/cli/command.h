@@ -28,6 +28,9 @@ struct Program {
   bool json = false;
 };
 
+// Thrown by a command that a signal stopped: the message has been printed.
+struct Stopped {};
+
 // Flags of a command that reads a configuration.
 struct ConfigFlags {
   std::string file;
@@ -59,6 +62,7 @@ Resolved Resolve(const ConfigFlags& flags);
 void AddListCommand(CLI::App& app, Program& program);
 void AddConfigCommand(CLI::App& app, Program& program);
 void AddDataCommand(CLI::App& app, Program& program);
+void AddTrainCommand(CLI::App& app, Program& program);
 void AddDataGet(CLI::App& data, Program& program);
 void AddDataInspect(CLI::App& data, Program& program);
 void AddDataPartition(CLI::App& data, Program& program);

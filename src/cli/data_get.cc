@@ -9,13 +9,15 @@ struct GetFlags {
   std::string name;
   std::string from;
   std::string out;
+  bool force = false;
 };
 
 CommandResult Get(const GetFlags& flags) {
   DataOptions options;
   options.name = flags.name;
   options.path = flags.out;
-  const GetResult got = GetDataset(FindPublished(flags.name), flags.from, DataPath(options));
+  const GetResult got = GetDataset(FindPublished(flags.name), flags.from, DataPath(options),
+                                   flags.force || flags.out.empty());
   CommandResult result;
   result.text = got.source.empty()
                     ? fmt::format("{}: already in {}, {} files verified\n", flags.name,
@@ -39,6 +41,7 @@ void AddDataGet(CLI::App& data, Program& program) {
   get->add_option("--from", flags->from,
                   "official, debian, npm, a mirror's address or a folder; default: each in turn");
   get->add_option("--out", flags->out, "folder; default: the cache, where data.path looks");
+  get->add_flag("--force", flags->force, "replace files in --out that are not the published ones");
 }
 
 }  // namespace kindred

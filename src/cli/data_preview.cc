@@ -26,8 +26,8 @@ CommandResult Preview(const ConfigFlags& config, const PreviewFlags& flags) {
       images, samples, {experiment.views, dataset.normalization}, experiment.train.seed);
   WriteFileAtomically(flags.out, EncodePng(sheet.pixels, sheet.shape));
   CommandResult result;
-  result.text = fmt::format("{}: {} images of {}, each with two views\n", flags.out, samples.size(),
-                            dataset.name);
+  result.text = fmt::format("{}: {} images of {}; beside each, two random views of it\n", flags.out,
+                            samples.size(), dataset.name);
   result.json = {{"dataset", dataset.name},
                  {"picture", flags.out},
                  {"samples", samples},

@@ -7,7 +7,10 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.data);
   Bind(config, experiment.partition);
   Bind(config, experiment.views);
-  config.Bind("train.seed", &experiment.train.seed, "all randomness but the partition's");
+  Bind(config, experiment.model);
+  Bind(config, experiment.method);
+  Bind(config, experiment.train);
+  Bind(config, experiment.eval);
   return config;
 }
 

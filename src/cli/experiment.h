@@ -6,20 +6,22 @@
 #include "augment/views.h"
 #include "base/config.h"
 #include "data/dataset.h"
+#include "eval/eval_options.h"
+#include "method/method_options.h"
+#include "model/model_options.h"
 #include "partition/partition.h"
+#include "server/train_options.h"
 
 namespace kindred {
-
-// [train]
-struct TrainOptions {
-  uint64_t seed = 0;
-};
 
 struct Experiment {
   DataOptions data;
   PartitionOptions partition;
   ViewOptions views;
+  ModelOptions model;
+  MethodOptions method;
   TrainOptions train;
+  EvalOptions eval;
 };
 
 // A configuration bound to the fields of `experiment`, which must outlive it.

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "method/method.h"
 
 namespace kindred {
 namespace {
@@ -16,6 +17,12 @@ const Listing kListings[] = {
      [] {
        std::vector<std::pair<std::string, std::string>> entries;
        for (const auto& kind : DatasetKinds()) entries.emplace_back(kind.name, kind.summary);
+       return entries;
+     }},
+    {"methods",
+     [] {
+       std::vector<std::pair<std::string, std::string>> entries;
+       for (const auto& kind : MethodKinds()) entries.emplace_back(kind.name, kind.summary);
        return entries;
      }},
     {"partitions",

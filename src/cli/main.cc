@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -13,6 +14,7 @@
 namespace kindred {
 namespace {
 
+constexpr int kStoppedBySignal = 130;  // what shells call it
 constexpr const char* kVersion = KINDRED_VERSION;
 
 // What CLI11 did not like, in one line; a word that is no command gets the nearest one.
@@ -50,13 +52,18 @@ int Run(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
   Program program;
+  AddTrainCommand(app, program);
+  AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);
-  AddDataCommand(app, program);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error);
+      if (!std::cout.flush()) throw DataError("standard output cannot be written");
+      return 0;
+    }
     throw UsageError("{}", Explain(app, error, argc, argv));
   }
   const CommandResult result = program.chosen();
@@ -75,6 +82,8 @@ int Main(int argc, char** argv) {
   try {
     if (sodium_init() < 0) throw Error(ExitCode::kInternal, "libsodium does not start");
     return Run(argc, argv);
+  } catch (const Stopped&) {
+    return kStoppedBySignal;
   } catch (const Error& error) {
     spdlog::error("{}", error.what());
     return static_cast<int>(error.code());

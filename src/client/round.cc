@@ -63,6 +63,7 @@ Update TrainClient(Method& method, const Plan& plan, int client, const Images& i
       }
       update.loss += value;
       ++update.steps;
+      update.seen += static_cast<int64_t>(samples.size());
       ++key.step;
       if (hooks.on_step) hooks.on_step(static_cast<int>(samples.size()));
     }

@@ -38,6 +38,7 @@ struct Update {
   int64_t images = 0;  // |D_c|: the weight of the average
   double loss = 0;     // mean over the round's steps
   int64_t steps = 0;
+  int64_t seen = 0;  // images that went through training, an epoch's drop-outs left out
 };
 
 // Thrown out of a round when the program is asked to stop.

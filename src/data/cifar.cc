@@ -1,6 +1,6 @@
 #include "data/cifar.h"
 
-#include <fstream>
+#include <sstream>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -10,6 +10,7 @@ namespace kindred {
 namespace {
 
 constexpr size_t kImageBytes = 3072;
+constexpr uint64_t kNamesLimit = 1 << 20;
 constexpr uint64_t kFileLimit = 1ull << 30;
 
 constexpr PublishedFile kCifar10[] = {
@@ -32,16 +33,16 @@ Split ReadFiles(const std::filesystem::path& folder, std::span<const PublishedFi
   for (const auto& file : files) {
     const auto path = folder / file.name;
     if (!FileExists(path)) {
-      throw DataError("{}: missing; `kindred data get {}` fetches it, or set data.path",
-                      Printable(path.string()), options.name);
+      throw DataError("{}: missing; `{}` fetches it", Printable(path.string()),
+                      GetCommand(options));
     }
     const Bytes bytes = ReadFile(path, kFileLimit);
     ParseCifar(bytes, layout, path.string(), records);
     if (options.verify && Md5Hex(bytes) != file.md5) {
       throw DataError(
-          "{}: not the official file (MD5 {}, published {}); get it again with `kindred data get "
-          "{}`, or use it as it is with data.verify=false",
-          Printable(path.string()), Md5Hex(bytes), file.md5, options.name);
+          "{}: not the official file (MD5 {}, published {}); get it again with `{}`, or use it as "
+          "it is with data.verify=false",
+          Printable(path.string()), Md5Hex(bytes), file.md5, GetCommand(options));
     }
   }
   return {.images = std::move(records.images), .labels = std::move(records.labels)};
@@ -50,7 +51,11 @@ Split ReadFiles(const std::filesystem::path& folder, std::span<const PublishedFi
 // The lines of a file of names; "class 0" and so on unless there are as many as classes.
 std::vector<std::string> ReadNames(const std::filesystem::path& path, int classes) {
   std::vector<std::string> names;
-  std::ifstream in(path);
+  std::istringstream in;
+  if (FileExists(path)) {
+    const Bytes bytes = ReadFile(path, kNamesLimit);
+    in.str(std::string(bytes.begin(), bytes.end()));
+  }
   for (std::string line; std::getline(in, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) names.push_back(Printable(line));

@@ -77,7 +77,8 @@ void Bind(Config& config, DataOptions& options) {
   std::vector<std::string> names;
   for (const auto& kind : kKinds) names.emplace_back(kind.name);
   config.Bind("data.name", &options.name, "dataset: kindred list datasets", {.choices = names});
-  config.Bind("data.path", &options.path, "its files; empty: where `kindred data get` puts them");
+  config.Bind("data.path", &options.path, "its files; empty: where `kindred data get` puts them",
+              {.changes_result = false});
   config.Bind("data.size", &options.size, "side of the images; 0: the dataset's own",
               {.least = 0, .most = 1024});
   config.Bind("data.channels", &options.channels, "3: grey is replicated; 1: all grey",
@@ -100,11 +101,20 @@ std::filesystem::path DataPath(const DataOptions& options) {
   return options.path.empty() ? CacheFolder() / options.name : std::filesystem::path(options.path);
 }
 
-Dataset LoadDataset(DataOptions options) {
-  const DatasetKind& kind = FindKind(options.name);
+std::string GetCommand(const DataOptions& options) {
+  return fmt::format("kindred data get {}{}{}", options.name, options.path.empty() ? "" : " --out ",
+                     Printable(options.path));
+}
+
+void Validate(const DataOptions& options) {
   if (options.channels != 1 && options.channels != 3) {
     throw UsageError("data.channels = {}: must be 1 or 3", options.channels);
   }
+}
+
+Dataset LoadDataset(DataOptions options) {
+  const DatasetKind& kind = FindKind(options.name);
+  Validate(options);
   const Normalization normalization = NormalizationFor(kind, options);
   Dataset dataset = kind.load(options);
   dataset.name = kind.name;

@@ -75,6 +75,12 @@ std::span<const DatasetKind> DatasetKinds();
 // Where the dataset's files are: data.path, or the folder of that name in the cache.
 std::filesystem::path DataPath(const DataOptions& options);
 
+// The command that fetches the dataset to where it is looked for.
+std::string GetCommand(const DataOptions& options);
+
+// Throws a usage error when options cannot be.
+void Validate(const DataOptions& options);
+
 // Reads the dataset and brings it to options.channels, options.size and options.limit. Throws a
 // data error, one line, when a file is missing, damaged or not what it claims to be.
 Dataset LoadDataset(DataOptions options);

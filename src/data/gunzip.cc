@@ -57,6 +57,10 @@ Bytes Gunzip(std::span<const uint8_t> bytes, uint64_t limit, const std::string& 
       throw DataError("{}: damaged gzip stream ({})", Printable(name),
                       stream.msg != nullptr ? stream.msg : "unreadable");
     }
+    if (status == Z_STREAM_END && IsGzip(bytes.subspan(taken))) {  // another member follows
+      if (inflateReset(&stream) != Z_OK) throw std::bad_alloc();
+      status = Z_OK;
+    }
     if (result.size() > limit) {
       throw DataError("{}: unpacks to more than the {} bytes that are read", Printable(name),
                       limit);

@@ -12,9 +12,9 @@ namespace kindred {
 // Whether the bytes begin as gzip does.
 bool IsGzip(std::span<const uint8_t> bytes);
 
-// The unpacked content, checked against gzip's own checksum. Throws a data error when the stream is
-// damaged, cut short, followed by other bytes, or holds more than `limit` bytes. `name` is for
-// messages.
+// The unpacked content of all members, checked against gzip's own checksums. Throws a data error
+// when the stream is damaged, cut short, followed by other bytes, or holds more than `limit` bytes.
+// `name` is for messages.
 Bytes Gunzip(std::span<const uint8_t> bytes, uint64_t limit, const std::string& name);
 
 }  // namespace kindred

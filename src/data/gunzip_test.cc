@@ -19,6 +19,13 @@ TEST(Gunzip, UnpacksWhatZlibPacked) {
   }
 }
 
+TEST(Gunzip, JoinsMembers) {
+  Bytes packed = Gzip({1, 2, 3});
+  const Bytes second = Gzip({4, 5});
+  packed.insert(packed.end(), second.begin(), second.end());
+  EXPECT_EQ(Gunzip(packed, 5, "x"), (Bytes{1, 2, 3, 4, 5}));
+}
+
 TEST(Gunzip, RefusesDamage) {
   const Bytes content(100'000, 7);
   const Bytes packed = Gzip(content);

@@ -67,10 +67,8 @@ Bytes ReadMaybeGzip(const std::filesystem::path& folder, const PublishedFile& fi
   auto path = folder / file.name;
   if (!FileExists(path)) path += ".gz";
   if (!FileExists(path)) {
-    throw DataError(
-        "{}: missing, with and without .gz; `kindred data get {}` fetches it, or set "
-        "data.path",
-        Printable((folder / file.name).string()), options.name);
+    throw DataError("{}: missing, with and without .gz; `{}` fetches it",
+                    Printable((folder / file.name).string()), GetCommand(options));
   }
   Bytes bytes = ReadFile(path, kFileLimit);
   return IsGzip(bytes) ? Gunzip(bytes, kFileLimit, path.string()) : bytes;
@@ -109,8 +107,8 @@ Dataset Load(const DataOptions& options, std::span<const PublishedFile> files,
 
 Images ParseIdxImages(std::span<const uint8_t> bytes, const std::string& name) {
   const auto sizes = ParseHeader(bytes, kImagesMagic, name);
-  if (sizes[0] == 0 || sizes[1] == 0 || sizes[1] > kMostSide || sizes[2] == 0 ||
-      sizes[2] > kMostSide) {
+  if (sizes[0] == 0) throw DataError("{}: holds no image", Printable(name));
+  if (sizes[1] == 0 || sizes[1] > kMostSide || sizes[2] == 0 || sizes[2] > kMostSide) {
     throw DataError("{}: {} images of {}x{}: sides must be 1 to {}", Printable(name), sizes[0],
                     sizes[1], sizes[2], kMostSide);
   }

@@ -44,7 +44,8 @@ TEST(Idx, RefusesBrokenFiles) {
   expect("too few", {0, 0, 8, 3});
   // 2^32 - 1 on every axis: the product is not computed in 64 bits.
   expect("cut short", {0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255});
-  expect("sides must be", {0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3});
+  expect("holds no image", {0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3});
+  expect("sides must be", {0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3});
   ExpectError(ExitCode::kData, "image 0 has label 9", [&] { ParseIdxLabels(kLabels, 9, "x"); });
 }
 

@@ -53,11 +53,18 @@ DecodedImage DecodePng(std::span<const uint8_t> bytes, const std::string& name) 
   PngReader reader(bytes, name);
   png_image& image = reader.image();
   CheckPixels(image.width, image.height, name);
-  image.format = PNG_FORMAT_RGB;
+  image.format = PNG_FORMAT_RGBA;
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16-bit values are as bright as their upper bytes
-  Bytes rgb(PNG_IMAGE_SIZE(image));
-  const png_color white = {255, 255, 255};
-  if (png_image_finish_read(&image, &white, rgb.data(), 0, nullptr) == 0) reader.Fail();
+  Bytes rgba(PNG_IMAGE_SIZE(image));
+  if (png_image_finish_read(&image, nullptr, rgba.data(), 0, nullptr) == 0) reader.Fail();
+  Bytes rgb(rgba.size() / 4 * 3);
+  for (size_t p = 0; p < rgba.size() / 4; ++p) {
+    const int alpha = rgba[4 * p + 3];
+    for (size_t c = 0; c < 3; ++c) {  // laid on white, in the values as they are stored
+      rgb[3 * p + c] =
+          static_cast<uint8_t>((rgba[4 * p + c] * alpha + 255 * (255 - alpha) + 127) / 255);
+    }
+  }
   return {{3, static_cast<int>(image.height), static_cast<int>(image.width)}, ToPlanes(rgb)};
 }
 

@@ -82,6 +82,7 @@ TEST(ImageFile, EveryKindOfPngBecomesEightBitColour) {
   EXPECT_EQ(decode(HandMadePng(2, 8, 3, {1, 0}, palette)), (Bytes{40, 10, 50, 20, 60, 30}));
   EXPECT_EQ(decode(HandMadePng(2, 8, 6, {255, 0, 0, 0, 255, 0, 0, 255}, {})),
             (Bytes{255, 255, 255, 0, 255, 0}));
+  EXPECT_EQ(decode(HandMadePng(1, 8, 6, {0, 0, 0, 128}, {})), (Bytes{127, 127, 127}));
 }
 
 TEST(ImageFile, PngReadsBackBitForBit) {

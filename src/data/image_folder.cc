@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kDefaultSize = 32;
+constexpr uint64_t kListLimit = 256 << 20;
 constexpr uint64_t kImageFileLimit = 256 << 20;
 
 // A file to read and what its place says about it. Empty: nothing.
@@ -95,8 +96,13 @@ std::vector<Entry> ListFolder(const fs::path& root) {
 }
 
 std::vector<Entry> ListFile(const fs::path& list) {
-  std::ifstream in(list);
-  if (!in) throw DataError("{}: cannot open the list", Printable(list.string()));
+  if (HasImageName(list)) {
+    throw DataError("{}: a single image; name its folder, or a list", Printable(list.string()));
+  }
+  const Bytes bytes = ReadFile(list, kListLimit);
+  std::string text(bytes.begin(), bytes.end());
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // the mark some editors put first
+  std::istringstream in(text);
   std::vector<Entry> entries;
   int number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -238,6 +244,10 @@ Dataset LoadImageFolder(const DataOptions& options) {
     train = ListFolder(root / "train");
     test = ListFolder(root / "test");
   } else {
+    if (IsFolder(root / "train") || IsFolder(root / "test")) {
+      spdlog::warn("{}: has train/ or test/, not both: taken as a folder like any other",
+                   Printable(root.string()));
+    }
     train = ListFolder(root);
   }
   if (test.empty() && options.holdout > 0) HoldOut(train, test, options.holdout);

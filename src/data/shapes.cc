@@ -34,8 +34,8 @@ constexpr NamedShape kShapes[] = {
                  double y) { return InSquare(x, y) && std::abs(std::abs(x) - std::abs(y)) < 0.3; }},
     {"plus", [](double x,
                 double y) { return InSquare(x, y) && std::min(std::abs(x), std::abs(y)) < 0.28; }},
-    {"bars", [](double x, double y) { return InSquare(x, y) && Odd(2.95 * (x + 0.85)); }},
-    {"rails", [](double x, double y) { return InSquare(x, y) && Odd(2.95 * (y + 0.85)); }},
+    {"bars", [](double x, double y) { return InSquare(x, y) && Odd(2.9 * (x + 0.85)); }},
+    {"rails", [](double x, double y) { return InSquare(x, y) && Odd(2.9 * (y + 0.85)); }},
     {"checker",
      [](double x, double y) {
        return InSquare(x, y) && Odd(2.36 * (x + 0.85)) != Odd(2.36 * (y + 0.85));

@@ -99,6 +99,14 @@ Attempt TryOnce(const std::string& url, const std::filesystem::path& part,
 
 }  // namespace
 
+std::string WithoutPassword(const std::string& url) {
+  const auto start = url.find("://");
+  const auto end = start == std::string::npos ? start : url.find('/', start + 3);
+  const auto at = url.substr(0, end).rfind('@');
+  if (start == std::string::npos || at == std::string::npos) return Printable(url);
+  return Printable(url.substr(0, start + 3) + url.substr(at + 1));
+}
+
 void Download(const std::string& url, const std::filesystem::path& part,
               const DownloadOptions& options) {
   std::chrono::milliseconds pause(options.first_pause_ms);
@@ -111,17 +119,19 @@ void Download(const std::string& url, const std::filesystem::path& part,
     last = TryOnce(url, part, options);
     if (last.outcome == Outcome::kDone) return;
     if (last.outcome == Outcome::kRefused) {
-      throw Error(ExitCode::kNetwork, fmt::format("{}: {}", Printable(url), Printable(last.why)));
+      if (std::filesystem::file_size(part) == 0) std::filesystem::remove(part);
+      throw Error(ExitCode::kNetwork,
+                  fmt::format("{}: {}", WithoutPassword(url), Printable(last.why)));
     }
     if (last.outcome == Outcome::kBroken) continue;
     std::filesystem::remove(part);
     if (last.outcome == Outcome::kTooLarge) {
-      throw DataError("{}: more than {} bytes: not the file that was published", Printable(url),
-                      options.limit);
+      throw DataError("{}: more than {} bytes: not the file that was published",
+                      WithoutPassword(url), options.limit);
     }
   }
   throw DataError("{}: the download broke off {} times ({}); run the command again to go on",
-                  Printable(url), options.tries, Printable(last.why));
+                  WithoutPassword(url), options.tries, Printable(last.why));
 }
 
 }  // namespace kindred

@@ -22,4 +22,7 @@ struct DownloadOptions {
 void Download(const std::string& url, const std::filesystem::path& part,
               const DownloadOptions& options = {});
 
+// The address as it may be shown: without a user's name and password.
+std::string WithoutPassword(const std::string& url);
+
 }  // namespace kindred

@@ -57,6 +57,11 @@ TEST(Download, SaysWhatTheAddressAnswered) {
               "file:", [&] { Download("file:///etc/passwd", folder.path() / "x.part", kQuick); });
 }
 
+TEST(Download, ShowsNoPassword) {
+  EXPECT_EQ(WithoutPassword("https://me:secret@host/a@b"), "https://host/a@b");
+  EXPECT_EQ(WithoutPassword("https://host/a@b"), "https://host/a@b");
+}
+
 TEST(Download, StopsAtItsLimit) {
   const auto folder = TestFolder();
   HttpServer server(Content(), {});

@@ -84,6 +84,7 @@ FileSet FromAddress(const Published& published, const std::string& address) {
   const fs::path downloads = CacheFolder() / "downloads";
   MakeFolder(downloads);
   FileSet files;
+  std::vector<fs::path> parts;
   for (const auto& file : published.downloads) {
     const std::string url = address + (address.ends_with("/") ? "" : "/") + file.name;
     const fs::path part = downloads / fmt::format("{}-{}.part", published.dataset, file.name);
@@ -91,12 +92,15 @@ FileSet FromAddress(const Published& published, const std::string& address) {
     const std::string md5 = Md5Hex(ReadFile(part, kFileLimit));
     if (md5 != file.md5) {
       fs::remove(part);
-      throw DataError("{}: MD5 {}, but {} was published: a damaged or different file",
-                      Printable(url), md5, file.md5);
+      throw DataError(
+          "{}: MD5 {}, but {} was published: a damaged or different file; run the "
+          "command again to fetch it anew",
+          WithoutPassword(url), md5, file.md5);
     }
     Unpack(published, part, file.name, files);
-    fs::remove(part);
+    parts.push_back(part);
   }
+  for (const auto& part : parts) fs::remove(part);  // only now: a later file may have to be resumed
   return files;
 }
 
@@ -184,9 +188,19 @@ bool IsComplete(const Published& published, const fs::path& folder) {
          });
 }
 
+// Puts all files in place, or none: they are written beside it first, where a full disk shows.
 void WriteAll(const FileSet& files, const fs::path& folder) {
+  const bool made = !FileExists(folder);
   MakeFolder(folder);
-  for (const auto& [name, content] : files) WriteFileAtomically(folder / name, content);
+  try {
+    const TemporaryFolder staging(folder);
+    for (const auto& [name, content] : files) WriteFileAtomically(staging.path() / name, content);
+    for (const auto& [name, content] : files) fs::rename(staging.path() / name, folder / name);
+  } catch (...) {
+    std::error_code ignored;
+    if (made) fs::remove(folder, ignored);  // where it is empty
+    throw;
+  }
 }
 
 // The files of the first source that has them all, verified.
@@ -209,7 +223,8 @@ std::pair<FileSet, std::string> FetchVerified(const Published& published, const 
       failures += Printable(error.what());
     }
   }
-  throw Error(code, fmt::format("{}: {}", published.dataset, failures));
+  throw Error(code, fmt::format("{}: {}; --from takes a mirror's address or a folder",
+                                published.dataset, failures));
 }
 
 }  // namespace
@@ -237,10 +252,12 @@ bool IsHere(const Published& published, const fs::path& folder) {
                      [&](const PublishedFile& file) { return FileExists(folder / file.name); });
 }
 
-GetResult GetDataset(const Published& published, const std::string& from, const fs::path& folder) {
+GetResult GetDataset(const Published& published, const std::string& from, const fs::path& folder,
+                     bool replace) {
   GetResult result{.folder = folder};
   for (const auto& file : published.files()) result.files.emplace_back(file.name);
   if (IsComplete(published, folder)) return result;
+  for (const auto& file : published.files()) RefuseToOverwrite(folder / file.name, replace);
   auto [files, source] = FetchVerified(published, from);
   WriteAll(files, folder);
   result.source = source;

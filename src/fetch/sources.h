@@ -48,9 +48,9 @@ bool IsHere(const Published& published, const std::filesystem::path& folder);
 // machine.
 //
 // Every published file is complete and verified before the first is put in place; files that are
-// there and right are kept. Throws a network error when no source could be reached, else a data
-// error.
+// there and right are kept, those that differ are replaced or, without `replace`, refused (exit
+// code 5). Throws a network error when no source could be reached, else a data error.
 GetResult GetDataset(const Published& published, const std::string& from,
-                     const std::filesystem::path& folder);
+                     const std::filesystem::path& folder, bool replace = true);
 
 }  // namespace kindred

@@ -75,6 +75,8 @@ TEST(GetDataset, FetchesVerifiesAndKeepsWhatIsThere) {
   EXPECT_EQ(GetDataset(small, "", folder.path() / "s").source, "");  // there already
   EXPECT_EQ(server.answers(), 2);
   WriteFileAtomically(folder.path() / "s" / "x", std::string_view("abd"));
+  ExpectError(ExitCode::kExists, "--force",
+              [&] { GetDataset(small, "", folder.path() / "s", false); });
   EXPECT_EQ(GetDataset(small, "", folder.path() / "s").source, "official");  // damaged: again
   EXPECT_EQ(ReadFile(folder.path() / "s" / "x", 10), kContent);
 }

@@ -9,26 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/config.h"
+#include "method/method_options.h"
 #include "model/model_options.h"
 #include "model/named_tensors.h"
 
 namespace kindred {
-
-// [ccl]: momentum contrast, alone (`moco`) or collaborative.
-struct CclOptions {
-  int bank = 1024;         // K: keys in the local bank
-  double tau = 0.1;        // temperature of the contrastive loss
-  double momentum = 0.99;  // m: how slowly the momentum model follows
-};
-
-// [method] and a table a method.
-struct MethodOptions {
-  std::string name = "moco";
-  CclOptions ccl;
-};
-
-void Bind(Config& config, MethodOptions& options);
 
 // Names the randomness of one step of one client.
 struct StepKey {

@@ -19,14 +19,18 @@ torch::Tensor NetworkImpl::forward(const torch::Tensor& x) {
   return torch::nn::functional::normalize(z);
 }
 
+NamedTensors OwnTensorsOf(const torch::nn::Module& module) {
+  NamedTensors tensors;
+  const auto add = [&](const auto& entry) { tensors.emplace(entry.key(), entry.value().detach()); };
+  for (const auto& entry : module.named_parameters()) add(entry);
+  for (const auto& entry : module.named_buffers()) add(entry);
+  return tensors;
+}
+
 NamedTensors TensorsOf(const torch::nn::Module& module) {
   NamedTensors tensors;
   for (const auto& child : module.named_children()) {
-    const auto add = [&](const auto& entry) {
-      tensors.emplace(child.key() + "/" + entry.key(), entry.value().detach());
-    };
-    for (const auto& entry : child.value()->named_parameters()) add(entry);
-    for (const auto& entry : child.value()->named_buffers()) add(entry);
+    AddUnder(tensors, child.key(), OwnTensorsOf(*child.value()));
   }
   return tensors;
 }

@@ -23,8 +23,11 @@ class NetworkImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Network);
 
-// Every parameter and buffer of a module, sharing its memory. A module's path becomes the prefix:
-// "encoder/conv1.weight", "projector/0.bias".
+// Every parameter and buffer of a module, sharing its memory, by torch's names
+// ("layer1.0.bn1.bias").
+NamedTensors OwnTensorsOf(const torch::nn::Module& module);
+
+// The same with the names of its children as prefixes: "encoder/conv1.weight", "projector/0.bias".
 NamedTensors TensorsOf(const torch::nn::Module& module);
 
 // Copies values into tensors of the same names and shapes.

@@ -31,6 +31,15 @@ std::string Escaped(const std::string& text) {
   return result;
 }
 
+// A name, cut where it would take too much room.
+std::string Shown(const std::string& name) {
+  constexpr size_t kLetters = 36;
+  if (name.size() <= kLetters) return name;
+  size_t end = kLetters;
+  while (end > 0 && (name[end] & 0xc0) == 0x80) --end;  // not inside a character
+  return name.substr(0, end) + "...";
+}
+
 }  // namespace
 
 std::string PartitionSvg(const Partition& partition, const Dataset& dataset,
@@ -46,7 +55,14 @@ std::string PartitionSvg(const Partition& partition, const Dataset& dataset,
       std::clamp(900.0 / static_cast<double>(std::max(columns, counts.size())), 9.0, 44.0);
   const bool numbers = cell >= 30;
   const double font = std::clamp(cell * 0.36, 7.0, 12.0);
-  const double left = 150, top = 130;
+  // Room for the longest name that is shown, at about .6 of the font a letter.
+  size_t client_letters = 0, class_letters = 6;
+  for (const auto& name : partition.names)
+    client_letters = std::max(client_letters, Shown(name).size());
+  for (const auto& name : dataset.label_names)
+    class_letters = std::max(class_letters, Shown(name).size());
+  const double left = 24 + 0.6 * font * static_cast<double>(client_letters);
+  const double top = 50 + 0.5 * font * static_cast<double>(class_letters);
   const double width = left + cell * static_cast<double>(columns) + 110;
   const double height = top + cell * static_cast<double>(counts.size()) + 24;
   std::string svg = fmt::format(
@@ -59,7 +75,7 @@ std::string PartitionSvg(const Partition& partition, const Dataset& dataset,
     const double x = left + cell * (static_cast<double>(l) + 0.5);
     const std::string name = dataset.Classes() > 0 ? dataset.label_names[l] : "images";
     svg += fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-50)\">{}</text>\n",
-                       x + font / 2, top - 8, Escaped(name));
+                       x + font / 2, top - 8, Escaped(Shown(name)));
   }
   for (size_t c = 0; c < counts.size(); ++c) {
     const double y = top + cell * (static_cast<double>(c) + 0.5);
@@ -67,7 +83,7 @@ std::string PartitionSvg(const Partition& partition, const Dataset& dataset,
         "<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#e4e4e4\"/>\n"
         "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
         left, left + cell * static_cast<double>(columns), y, y, left - 10, y + font / 3,
-        Escaped(partition.names[c]));
+        Escaped(Shown(partition.names[c])));
     for (size_t l = 0; l < columns; ++l) {
       if (counts[c][l] == 0) continue;
       const double x = left + cell * (static_cast<double>(l) + 0.5);

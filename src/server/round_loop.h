@@ -4,26 +4,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/config.h"
+#include "server/train_options.h"
 #include "transport/transport.h"
 
 namespace kindred {
-
-// [train]
-struct TrainOptions {
-  int rounds = 50;
-  int epochs = 2;
-  int batch = 64;
-  double lr = 0.06;
-  double momentum = 0.9;
-  double weight_decay = 5e-4;
-  double participation = 1.0;  // beta
-  uint64_t seed = 0;
-  int workers = 0;    // 0: one a core
-  int memory = 1024;  // MB of clients' local states kept in memory; the rest goes to disk
-};
-
-void Bind(Config& config, TrainOptions& options);
 
 // What a round did.
 struct RoundReport {

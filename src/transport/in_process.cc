@@ -1,21 +1,11 @@
 #include "transport/in_process.h"
 
-#include <torch/torch.h>
-
-#include <atomic>
-#include <exception>
 #include <mutex>
-#include <thread>
 
-extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+#include "base/parallel.h"
+#include "model/one_thread.h"
 
 namespace kindred {
-
-void UseOneThread() {
-  at::set_num_threads(1);
-  // OpenBLAS keeps a pool of its own; another BLAS does not have this function.
-  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
-}
 
 InProcess::InProcess(const Clients& clients, int workers, const RoundHooks& hooks)
     : clients_(clients), hooks_(hooks) {
@@ -23,10 +13,7 @@ InProcess::InProcess(const Clients& clients, int workers, const RoundHooks& hook
 }
 
 void InProcess::Run(const Plan& plan, std::span<const int> chosen, const OnUpdate& on_update) {
-  std::atomic<size_t> next = 0;
-  std::atomic<bool> failed = false;
-  std::exception_ptr failure;
-  std::mutex mutex;  // of everything below that is not a worker's own
+  std::mutex mutex;  // of the caller's functions
   RoundHooks hooks = hooks_;
   if (hooks_.on_step) {
     hooks.on_step = [&](int images) {
@@ -34,30 +21,19 @@ void InProcess::Run(const Plan& plan, std::span<const int> chosen, const OnUpdat
       hooks_.on_step(images);
     };
   }
-  const auto work = [&](Method& model) {
+  const auto train = [&](int worker, int i) {
     UseOneThread();
-    try {
-      for (size_t i = next++; i < chosen.size() && !failed; i = next++) {
-        const int client = chosen[i];
-        const auto& own = clients_.partition.clients[static_cast<size_t>(client)];
-        const Images images = Select(clients_.data.images, own);
-        NamedTensors local = clients_.store.Get(client, [&] { return model.NewLocalState(); });
-        Update update = TrainClient(model, plan, client, images, clients_.options, local, hooks);
-        clients_.store.Put(client, std::move(local));
-        const std::lock_guard lock(mutex);
-        on_update(std::move(update));
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failed.exchange(true)) failure = std::current_exception();
-    }
+    Method& model = *models_[static_cast<size_t>(worker)];
+    const int client = chosen[static_cast<size_t>(i)];
+    const auto& own = clients_.partition.clients[static_cast<size_t>(client)];
+    NamedTensors local = clients_.store.Get(client, [&] { return model.NewLocalState(); });
+    Update update = TrainClient(model, plan, client, Select(clients_.data.images, own),
+                                clients_.options, local, hooks);
+    clients_.store.Put(client, std::move(local));
+    const std::lock_guard lock(mutex);
+    on_update(std::move(update));
   };
-  std::vector<std::thread> threads;
-  for (size_t w = 0; w < std::min(models_.size(), chosen.size()); ++w) {
-    threads.emplace_back([&work, &model = *models_[w]] { work(model); });
-  }
-  for (auto& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  ParallelFor(static_cast<int>(models_.size()), static_cast<int>(chosen.size()), train);
 }
 
 }  // namespace kindred

@@ -33,8 +33,4 @@ class InProcess : public Transport {
   std::vector<std::unique_ptr<Method>> models_;  // one a worker
 };
 
-// First thing in a thread that computes: one thread in every library, since their number changes
-// bits.
-void UseOneThread();
-
 }  // namespace kindred

@@ -1,0 +1,61 @@
+#include "record/metrics.h"
+
+#include <chrono>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace kindred {
+
+MetricsFile::MetricsFile(std::filesystem::path path, uint64_t offset)
+    : path_(std::move(path)), offset_(offset) {
+  std::ofstream(path_, std::ios::app);  // made if missing
+  if (!FileExists(path_) || std::filesystem::file_size(path_) < offset) {
+    throw DataError("{}: shorter than its checkpoint says", Printable(path_.string()));
+  }
+  std::filesystem::resize_file(path_, offset);
+}
+
+void MetricsFile::Append(nlohmann::ordered_json line) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  line["time"] = std::chrono::duration<double>(now).count();
+  const std::string text = line.dump() + "\n";
+  std::ofstream out(path_, std::ios::app | std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  if (!out) {
+    spdlog::warn("{}: a line could not be written: is the disk full?", Printable(path_.string()));
+    std::error_code ignored;
+    std::filesystem::resize_file(path_, offset_, ignored);  // no half line
+    return;
+  }
+  offset_ += text.size();
+}
+
+std::vector<nlohmann::ordered_json> ReadMetrics(const std::filesystem::path& path) {
+  std::vector<nlohmann::ordered_json> lines;
+  std::ifstream in(path);
+  for (std::string text; std::getline(in, text);) {
+    auto line = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (line.is_object()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<ScalarEvent> ToEvents(const std::vector<nlohmann::ordered_json>& lines) {
+  std::vector<ScalarEvent> events;
+  for (const auto& line : lines) {
+    ScalarEvent event{.wall_time = line.value("time", 0.0),
+                      .step = line.value("round", int64_t{0})};
+    for (const auto& [name, value] : line.items()) {
+      if (value.is_number() && name != "time" && name != "round") {
+        event.values.emplace_back(name, value.get<double>());
+      }
+    }
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace kindred

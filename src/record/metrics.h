@@ -1,0 +1,37 @@
+// metrics.jsonl: a line per round and per evaluation, the source of reports and TensorBoard's
+// files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "record/tensorboard.h"
+
+namespace kindred {
+
+// Appends lines; each is whole on the disk's side before the next. Not to be shared between
+// threads.
+class MetricsFile {
+ public:
+  // Opens the file, cut to its first `offset` bytes: what came after them is done again.
+  MetricsFile(std::filesystem::path path, uint64_t offset);
+
+  // Adds "time", seconds since 1970, and appends the line. A full disk is a warning, not an error.
+  void Append(nlohmann::ordered_json line);
+
+  uint64_t offset() const { return offset_; }
+
+ private:
+  std::filesystem::path path_;
+  uint64_t offset_;
+};
+
+// The lines of the file; one that is cut short is left out.
+std::vector<nlohmann::ordered_json> ReadMetrics(const std::filesystem::path& path);
+
+// Each line's numbers as events at its "round".
+std::vector<ScalarEvent> ToEvents(const std::vector<nlohmann::ordered_json>& lines);
+
+}  // namespace kindred

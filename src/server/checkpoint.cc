@@ -1,0 +1,118 @@
+#include "server/checkpoint.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "model/safetensors.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr uint64_t kMostRecord = 1 << 20;
+constexpr uint64_t kMostCheckpoint = 1ull << 40;
+constexpr size_t kGenerations = 2;
+
+// A file that counts.
+struct Generation {
+  std::string file;
+  std::string digest;
+};
+
+// The generations of the record, newest first; none when there is no record.
+std::vector<Generation> ReadRecord(const fs::path& folder) {
+  if (!FileExists(folder / "commit.json")) return {};
+  const Bytes bytes = ReadFile(folder / "commit.json", kMostRecord);
+  const Json record = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  std::vector<Generation> generations;
+  if (record.is_array()) {
+    for (const auto& entry : record) {
+      if (!entry.is_object() || !entry.contains("file") || !entry.contains("digest")) break;
+      if (!entry["file"].is_string() || !entry["digest"].is_string()) break;
+      // A name in this folder, never a path.
+      const std::string file = fs::path(entry["file"].get<std::string>()).filename().string();
+      generations.push_back({file, entry["digest"].get<std::string>()});
+    }
+  }
+  if (generations.empty()) {
+    throw DataError("{}: damaged; the run cannot go on, start it again in another folder",
+                    Printable((folder / "commit.json").string()));
+  }
+  return generations;
+}
+
+std::string DigestOfBytes(const Bytes& bytes) { return Digest().Add(bytes).Hex(); }
+
+RunState Parse(const Bytes& bytes, const std::string& name, LocalStore& store) {
+  const Safetensors content = ParseSafetensors(bytes, name);
+  RunState state;
+  state.next_round = std::stoi(content.metadata.at("next_round"));
+  state.metrics_offset = std::stoull(content.metadata.at("metrics_offset"));
+  state.progress = content.metadata.at("progress");
+  state.global = Under(content.tensors, "global");
+  const Json clients = Json::parse(content.metadata.at("clients"));
+  for (const int client : clients) {
+    store.Put(client, Under(content.tensors, fmt::format("client/{}", client)));
+  }
+  return state;
+}
+
+}  // namespace
+
+void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& store) {
+  Safetensors content;
+  AddUnder(content.tensors, "global", state.global);
+  const auto clients = store.Clients();
+  for (const int client : clients) {
+    AddUnder(content.tensors, fmt::format("client/{}", client),
+             store.Get(client, [] { return NamedTensors{}; }));
+  }
+  content.metadata = {{"next_round", std::to_string(state.next_round)},
+                      {"metrics_offset", std::to_string(state.metrics_offset)},
+                      {"progress", state.progress},
+                      {"clients", Json(clients).dump()}};
+  const Bytes bytes = SerializeSafetensors(content);
+  const std::string file = fmt::format("round-{}.safetensors", state.next_round);
+  WriteFileAtomically(folder / file, bytes);
+
+  std::vector<Generation> generations = {{file, DigestOfBytes(bytes)}};
+  for (auto& older : ReadRecord(folder)) {
+    if (older.file != file && generations.size() < kGenerations) generations.push_back(older);
+  }
+  Json record = Json::array();
+  for (const auto& each : generations)
+    record.push_back({{"file", each.file}, {"digest", each.digest}});
+  WriteFileAtomically(folder / "commit.json", record.dump(1) + "\n");
+
+  for (const auto& entry : fs::directory_iterator(folder)) {  // what no longer counts
+    const std::string name = entry.path().filename().string();
+    const bool counts = std::any_of(generations.begin(), generations.end(),
+                                    [&](const Generation& each) { return each.file == name; });
+    if (!counts && name != "commit.json") fs::remove(entry.path());
+  }
+}
+
+std::optional<RunState> LoadCheckpoint(const fs::path& folder, LocalStore& store) {
+  const auto generations = ReadRecord(folder);
+  if (generations.empty()) return std::nullopt;
+  for (const auto& each : generations) {
+    const std::string path = (folder / each.file).string();
+    try {
+      const Bytes bytes = ReadFile(path, kMostCheckpoint);
+      if (DigestOfBytes(bytes) == each.digest) return Parse(bytes, path, store);
+      spdlog::warn("{}: damaged (its digest differs); the checkpoint before it is taken",
+                   Printable(path));
+    } catch (const Error& error) {
+      spdlog::warn("{}; the checkpoint before it is taken", error.what());
+    }
+  }
+  throw DataError("{}: every checkpoint is damaged; start the run again in another folder",
+                  Printable(folder.string()));
+}
+
+}  // namespace kindred

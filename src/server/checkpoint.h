@@ -1,0 +1,34 @@
+// Checkpoints: everything needed to go on, written so that a kill at any instant leaves one.
+//
+//   checkpoints/round-12.safetensors   the global model, each client's local state
+//   checkpoints/commit.json            the generations that count, newest first, with digests
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "client/local_store.h"
+#include "model/named_tensors.h"
+
+namespace kindred {
+
+// Where a run stands between two rounds.
+struct RunState {
+  int next_round = 0;
+  NamedTensors global;
+  uint64_t metrics_offset = 0;  // bytes of metrics.jsonl that belong to it
+  std::string progress;         // JSON of the caller: first kNN, bytes and seconds so far
+};
+
+// Writes the state and the store's clients as a new generation, then the record that makes it
+// count; the two newest stay. Throws a data error when the disk fails: then the generations before
+// it stay.
+void SaveCheckpoint(const std::filesystem::path& folder, const RunState& state, LocalStore& store);
+
+// The newest generation whose bytes have their digest; a damaged one gets a warning and its elder
+// is taken. Fills the store. Nothing when no checkpoint was ever committed; throws a data error
+// when there are some and all are damaged.
+std::optional<RunState> LoadCheckpoint(const std::filesystem::path& folder, LocalStore& store);
+
+}  // namespace kindred
