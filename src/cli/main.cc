@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -79,6 +80,7 @@ int Run(int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   StartLog();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a failed write, like a full disk
   try {
     if (sodium_init() < 0) throw Error(ExitCode::kInternal, "libsodium does not start");
     return Run(argc, argv);

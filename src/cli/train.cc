@@ -79,12 +79,10 @@ Opened OpenRun(const ConfigFlags& config, const TrainFlags& flags) {
   const std::filesystem::path out =
       !flags.out.empty() ? flags.out : DefaultOut(*Resolve(config).experiment);
   if (!flags.resume || !FileExists(out / "config.toml")) {
-    Resolved resolved = Resolve(config);
-    RunDir dir = RunDir::Create(out);
-    WriteFileAtomically(dir.config(), resolved.config.ToToml());
-    return {std::move(resolved), std::move(dir), false};
+    RunDir::RefuseUsed(out);
+    return {Resolve(config), RunDir(out), false};
   }
-  RunDir dir = RunDir::Open(out);
+  RunDir dir(out);
   ConfigFlags own = config;
   if (own.file.empty()) own.file = dir.config().string();
   Resolved resolved = Resolve(own);
@@ -122,7 +120,8 @@ class Run {
                  .batch = experiment.train.batch,
                  .seed = experiment.train.seed},
         workers_(std::min(WorkerCount(experiment.train.workers), partition_.Clients())),
-        store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()) {
+        store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
+        method_(MakeMethod(context_)) {
     if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
       dataset_.test = Select(
           dataset_.test,
@@ -132,14 +131,12 @@ class Run {
 
   // Goes on from the newest checkpoint, or from the seed's initial weights.
   void Start() {
-    const auto method = MakeMethod(context_);
-    encoder_prefix_ = method->EncoderPrefix();
     if (auto saved = LoadCheckpoint(dir_.checkpoints(), store_)) {
       state_ = std::move(*saved);
       tally_ = Tally::FromJson(Json::parse(state_.progress));
       spdlog::info("going on after round {} of {}", state_.next_round, experiment_.train.rounds);
     } else {
-      state_.global = Clone(method->Shared());
+      state_.global = Clone(method_->Shared());
     }
     metrics_.emplace(dir_.metrics(), state_.metrics_offset);
   }
@@ -234,7 +231,7 @@ class Run {
   void Look(int round) {
     if (dataset_.test.labels.empty() || dataset_.train.labels.empty()) return;
     const auto start = std::chrono::steady_clock::now();
-    const NamedTensors encoder = Under(state_.global, encoder_prefix_);
+    const NamedTensors encoder = Under(state_.global, method_->EncoderPrefix());
     const auto encode = [&](const Images& images) {
       return EncodeImages(encoder, experiment_.model, images, dataset_.normalization,
                           WorkerCount(experiment_.train.workers));
@@ -272,7 +269,7 @@ class Run {
   MethodContext context_;
   int workers_;
   LocalStore store_;
-  std::string encoder_prefix_;
+  std::unique_ptr<Method> method_;  // with the seed's initial weights
   RunState state_;
   Tally tally_;
   std::optional<MetricsFile> metrics_;
@@ -327,10 +324,11 @@ CommandResult Train(const ConfigFlags& config, const TrainFlags& flags) {
       return {SummaryText(summary, opened.dir), summary};
     }
   }
+  Run run(experiment, opened.dir);
+  if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());
   LogAlsoTo(opened.dir.log());
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
-  Run run(experiment, opened.dir);
   run.Start();
   try {
     if (!run.Finished()) run.Train();

@@ -126,7 +126,8 @@ Safetensors ParseSafetensors(std::span<const uint8_t> bytes, const std::string& 
 
   Safetensors result;
   std::vector<Entry> entries;
-  for (const auto& [key, value] : ParseHeader(text, name).items()) {
+  const Json header = ParseHeader(text, name);
+  for (const auto& [key, value] : header.items()) {
     if (key == "__metadata__") {
       for (const auto& [field, entry] : value.items()) {
         if (!entry.is_string()) Refuse(name, "metadata that is not text");

@@ -6,7 +6,7 @@
 
 namespace kindred {
 
-RunDir RunDir::Create(const std::filesystem::path& path) {
+void RunDir::RefuseUsed(const std::filesystem::path& path) {
   if (FileExists(path) && !(IsFolder(path) && std::filesystem::is_empty(path))) {
     throw Error(
         ExitCode::kExists,
@@ -14,17 +14,11 @@ RunDir RunDir::Create(const std::filesystem::path& path) {
                     "folder",
                     Printable(path.string())));
   }
-  MakeFolder(path / "checkpoints");
-  return RunDir(path);
 }
 
-RunDir RunDir::Open(const std::filesystem::path& path) {
-  if (!IsFolder(path) || !FileExists(path / "config.toml")) {
-    throw DataError("{}: no run to go on with (no config.toml); start one without --resume",
-                    Printable(path.string()));
-  }
-  MakeFolder(path / "checkpoints");
-  return RunDir(path);
+void RunDir::Create(const std::string& config) const {
+  MakeFolder(checkpoints());
+  WriteFileAtomically(this->config(), config);
 }
 
 void RunDir::WriteTensorboard() const {

@@ -6,16 +6,19 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace kindred {
 
 class RunDir {
  public:
-  // The folder of a new run, made. Throws a refusal (exit code 5) when it holds something already.
-  static RunDir Create(const std::filesystem::path& path);
+  explicit RunDir(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // The folder of a run to go on with. Throws a data error when there is none.
-  static RunDir Open(const std::filesystem::path& path);
+  // Throws a refusal (exit code 5) when the folder holds something already.
+  static void RefuseUsed(const std::filesystem::path& path);
+
+  // Makes the folder, with the run's configuration in it.
+  void Create(const std::string& config) const;
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.toml"; }
@@ -29,8 +32,6 @@ class RunDir {
   void WriteTensorboard() const;
 
  private:
-  explicit RunDir(std::filesystem::path path) : path_(std::move(path)) {}
-
   std::filesystem::path path_;
 };
 

@@ -1,0 +1,196 @@
+// `kindred train` as a user types it: one digest whatever happens, and what it refuses.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/rng.h"
+#include "tests/folders.h"
+#include "tests/program.h"
+
+namespace kindred {
+namespace {
+
+const std::string kTiny = "train --config '" KINDRED_SOURCE_DIR "/configs/tiny.toml'";
+// Small enough to be killed and resumed many times: 6 rounds with 3 of 5 clients each.
+const std::string kTinySix =
+    kTiny +
+    " --set train.rounds=6 --set train.participation=0.6 --set data.limit=200"
+    " --set eval.every=3 --set eval.limit=50";
+
+nlohmann::json SummaryOf(const TemporaryFolder& folder, const std::string& out) {
+  const Bytes bytes = ReadFile(folder.path() / out / "summary.json", 1 << 20);
+  return nlohmann::json::parse(bytes.begin(), bytes.end());
+}
+
+std::string DigestIn(const TemporaryFolder& folder, const std::string& out) {
+  return SummaryOf(folder, out)["model_digest"];
+}
+
+// Starts the program and ends it with `signal` after `delay`, unless it ends before. True: it was
+// ended.
+bool RunAndSignal(const TemporaryFolder& folder, const std::string& arguments,
+                  std::chrono::microseconds delay, int signal) {
+  const std::string command = fmt::format("cd '{}' && exec {} {} >/dev/null 2>&1",
+                                          folder.path().string(), KINDRED_PROGRAM, arguments);
+  std::string shell = "/bin/sh", flag = "-c", text = command;
+  char* words[] = {shell.data(), flag.data(), text.data(), nullptr};
+  pid_t child = 0;
+  EXPECT_EQ(posix_spawn(&child, shell.c_str(), nullptr, nullptr, words, environ), 0);
+  std::this_thread::sleep_for(delay);  // the moment of the kill
+  ::kill(child, signal);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFSIGNALED(status) || WEXITSTATUS(status) == 130;
+}
+
+TEST(Train, WorkersDoNotChangeTheModel) {
+  const auto folder = TestFolder();
+  for (const int workers : {1, 2, 4}) {
+    const std::string out = fmt::format("w{}", workers);
+    const Ran ran =
+        Kindred(folder, fmt::format("{} --workers {} --out {}", kTinySix, workers, out));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(DigestIn(folder, out), DigestIn(folder, "w1"));
+    // Losses and accuracies are the same numbers, too.
+    EXPECT_EQ(SummaryOf(folder, out)["knn_last"], SummaryOf(folder, "w1")["knn_last"]);
+  }
+  const Ran spilled = Kindred(folder, kTinySix + " --set train.memory=0 --out spilled");
+  ASSERT_EQ(spilled.code, 0) << spilled.err;
+  EXPECT_EQ(DigestIn(folder, "spilled"), DigestIn(folder, "w1"));
+  const Ran other = Kindred(folder, kTinySix + " --set train.seed=1 --out seed1");
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_NE(DigestIn(folder, "seed1"), DigestIn(folder, "w1"));
+}
+
+TEST(Train, ARunKilledAtTwentyFiveMomentsEndsWithTheSameModel) {
+  const auto folder = TestFolder();
+  const auto start = std::chrono::steady_clock::now();
+  const Ran whole = Kindred(folder, kTinySix + " --out whole");
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const auto length = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - start);
+  const std::string digest = DigestIn(folder, "whole");
+  const auto lines = [&](const std::string& out) {
+    const Bytes text = ReadFile(folder.path() / out / "metrics.jsonl", 1 << 20);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  Rng rng({.purpose = Purpose::kPreview});
+  int kills = 0, runs = 0;
+  while (kills < 25) {
+    const std::string out = fmt::format("killed{}", runs++);
+    const std::string command = kTinySix + " --resume --out " + out;
+    for (int in_this_run = 0; in_this_run < 5; ++in_this_run) {
+      const auto delay =
+          std::chrono::microseconds(rng.Below(static_cast<uint64_t>(length.count())));
+      kills += RunAndSignal(folder, command, delay, SIGKILL) ? 1 : 0;
+    }
+    const Ran ran = Kindred(folder, command);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(DigestIn(folder, out), digest) << "after " << kills << " kills";
+    EXPECT_EQ(lines(out), lines("whole"));  // no round is told twice
+  }
+}
+
+TEST(Train, AnInterruptedRunSaysHowToGoOn) {
+  const auto folder = TestFolder();
+  ASSERT_EQ(Kindred(folder, kTinySix + " --out whole").code, 0);
+  // A signal that comes before training starts ends the program as signals do; later, it stops at
+  // the next step.
+  RunAndSignal(folder, kTinySix + " --set train.workers=1 --out stopped",
+               std::chrono::milliseconds(700), SIGINT);
+  const Ran ran = Kindred(folder, kTinySix + " --resume --out stopped");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(DigestIn(folder, "stopped"), DigestIn(folder, "whole"));
+}
+
+TEST(Train, KeepsToItsFolder) {
+  const auto folder = TestFolder();
+  const Ran first = Kindred(folder, kTinySix + " --out run");
+  ASSERT_EQ(first.code, 0) << first.err;
+  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "train.log",
+                           "checkpoints/commit.json", "tensorboard/events.out.tfevents.kindred"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "run" / name)) << name;
+  }
+  EXPECT_EQ(FilesBelow(folder.path() / "run" / "checkpoints").size(),
+            3u);  // two generations, a record
+  ExpectFailure(Kindred(folder, kTinySix + " --out run"), 5, "--resume");
+  const Ran again = Kindred(folder, "train --resume --out run");  // its own configuration
+  EXPECT_EQ(again.code, 0);
+  EXPECT_NE(again.err.find("the run is finished"), std::string::npos);
+  EXPECT_EQ(again.out, first.out);
+  ExpectFailure(Kindred(folder, kTinySix + " --resume --out run --set train.lr=0.01"), 2,
+                "train.lr = 0.06, now it is train.lr = 0.01");
+}
+
+TEST(Train, PrintsOneJsonObject) {
+  const auto folder = TestFolder();
+  const Ran ran = Kindred(folder, kTinySix + " --json --out run");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(nlohmann::json::parse(ran.out), SummaryOf(folder, "run"));
+}
+
+TEST(Train, ADamagedCheckpointGivesWayToTheOneBefore) {
+  const auto folder = TestFolder();
+  ASSERT_EQ(Kindred(folder, kTinySix + " --out run").code, 0);
+  const std::string digest = DigestIn(folder, "run");
+  const auto newest = folder.path() / "run" / "checkpoints" / "round-6.safetensors";
+  Bytes bytes = ReadFile(newest, 1 << 28);
+  bytes[bytes.size() / 2] ^= 1;
+  WriteFileAtomically(newest, bytes);
+  std::filesystem::remove(folder.path() / "run" / "summary.json");
+  const Ran ran = Kindred(folder, "train --resume --out run");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("round-6.safetensors: damaged"), std::string::npos) << ran.err;
+  EXPECT_EQ(DigestIn(folder, "run"), digest);
+}
+
+// A file may not grow beyond 100 kB: checkpoints fail as on a full disk, training goes on.
+TEST(Train, GoesOnWhenNoCheckpointCanBeWritten) {
+  const auto folder = TestFolder();
+  ASSERT_EQ(Kindred(folder, kTinySix + " --out whole").code, 0);
+  const Ran ran =
+      Kindred(folder, kTinySix + " --out full", "bash -c 'ulimit -f 100; exec \"$@\"' -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("no checkpoint of round 1"), std::string::npos) << ran.err;
+  EXPECT_EQ(DigestIn(folder, "full"), DigestIn(folder, "whole"));
+  EXPECT_TRUE(FilesBelow(folder.path() / "full" / "checkpoints").empty());
+}
+
+TEST(Train, RefusesWhatCannotBeTrained) {
+  const auto folder = TestFolder();
+  const auto expect = [&](const std::string& set, const std::string& part) {
+    ExpectFailure(Kindred(folder, kTiny + " --out run --set " + set), 2, part);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "run")) << set;
+  };
+  expect("train.rounds=0", "train.rounds = 0");
+  expect("train.participation=0", "train.participation = 0");
+  expect("partition.clients=501", "more clients than the 500");
+  expect("partition.clients=3", "cannot be dealt");
+  expect("ccl.bank=16", "ccl.bank = 16 is below train.batch = 32");
+  expect("model.bn_splits=5", "not a multiple of model.bn_splits");
+  expect("method.name=mocco", "one of moco");
+}
+
+TEST(Train, UnlabeledImagesNeedNoLabels) {
+  const auto folder = TestFolder();
+  for (int i = 0; i < 12; ++i) {
+    WriteFlatPng(folder.path() / "images" / fmt::format("{}.png", i), 20, 20,
+                 static_cast<uint8_t>(20 * i), 100, static_cast<uint8_t>(255 - 20 * i));
+  }
+  const Ran ran =
+      Kindred(folder, kTiny +
+                          " --set data.name=folder --set data.path=images --set data.size=16"
+                          " --set data.limit=0 --set partition.scheme=iid"
+                          " --set partition.clients=2 --out run");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_FALSE(SummaryOf(folder, "run").contains("knn_last"));
+}
+
+}  // namespace
+}  // namespace kindred
