@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The demo: fetches Fashion-MNIST, deals it to five owners, and draws what training will see.
+# The demo: five owners of Fashion-MNIST, two classes each, learn one encoder together.
 set -euo pipefail
 kindred=$1
 out=runs/demo
-mkdir -p "$out"
 "$kindred" data get fashion-mnist
 echo
-"$kindred" data inspect --config configs/demo.toml
+mkdir -p runs
+"$kindred" data partition --config configs/demo.toml --out runs/demo-partition.svg --force
+"$kindred" data preview --config configs/demo.toml --out runs/demo-views.png --force
 echo
-"$kindred" data partition --config configs/demo.toml --out "$out/partition.svg" --force
+# --resume: goes on where an earlier demo was stopped, and shows a finished one again.
+"$kindred" train --config configs/demo.toml --resume --out "$out"
 echo
-"$kindred" data preview --config configs/demo.toml --out "$out/preview.png" --force
-echo
-echo "Look at $out/partition.svg (who owns what) and $out/preview.png (images and their views)."
+echo "pictures: runs/demo-partition.svg (who owns what), runs/demo-views.png (images and their views)"
