@@ -175,8 +175,11 @@ class Run {
               [&](const RoundReport& report) {
                 progress.Clear();
                 OnRound(report);
-                progress.Say(fmt::format("round {}/{}, loss {:.3f}", report.round + 1, train.rounds,
-                                         report.loss));
+                const double rate = static_cast<double>(report.images) / report.seconds;
+                progress.Say(fmt::format(
+                    "round {}/{}, {:.0f} images/s, loss {:.3f}{}", report.round + 1, train.rounds,
+                    rate, report.loss,
+                    tally_.last_knn ? fmt::format(", kNN {:.2f} %", 100 * *tally_.last_knn) : ""));
               });
   }
 

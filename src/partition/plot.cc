@@ -63,7 +63,8 @@ std::string PartitionSvg(const Partition& partition, const Dataset& dataset,
     class_letters = std::max(class_letters, Shown(name).size());
   const double left = 24 + 0.6 * font * static_cast<double>(client_letters);
   const double top = 50 + 0.5 * font * static_cast<double>(class_letters);
-  const double width = left + cell * static_cast<double>(columns) + 110;
+  const double width = left + cell * static_cast<double>(columns) +
+                       std::max(110.0, 0.45 * font * static_cast<double>(class_letters));
   const double height = top + cell * static_cast<double>(counts.size()) + 24;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
