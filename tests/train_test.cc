@@ -150,16 +150,31 @@ TEST(Train, ADamagedCheckpointGivesWayToTheOneBefore) {
   EXPECT_EQ(DigestIn(folder, "run"), digest);
 }
 
-// A file may not grow beyond 100 kB: checkpoints fail as on a full disk, training goes on.
-TEST(Train, GoesOnWhenNoCheckpointCanBeWritten) {
+// A file may not grow beyond 100 kB: checkpoints fail as on a full disk. Training goes on, but a
+// model that could not be saved is no success.
+TEST(Train, AFullDiskIsAWarningUntilTheEnd) {
   const auto folder = TestFolder();
   ASSERT_EQ(Kindred(folder, kTinySix + " --out whole").code, 0);
   const Ran ran =
       Kindred(folder, kTinySix + " --out full", "bash -c 'ulimit -f 100; exec \"$@\"' -");
-  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.code, 3) << ran.err;
   EXPECT_NE(ran.err.find("no checkpoint of round 1"), std::string::npos) << ran.err;
-  EXPECT_EQ(DigestIn(folder, "full"), DigestIn(folder, "whole"));
+  EXPECT_NE(ran.err.find("make room, then --resume"), std::string::npos) << ran.err;
   EXPECT_TRUE(FilesBelow(folder.path() / "full" / "checkpoints").empty());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "full" / "summary.json"));
+  ASSERT_EQ(Kindred(folder, "train --resume --out full").code, 0);
+  EXPECT_EQ(DigestIn(folder, "full"), DigestIn(folder, "whole"));
+}
+
+TEST(Train, GoesOnOnlyWithItsOwnConfiguration) {
+  const auto folder = TestFolder();
+  ASSERT_EQ(Kindred(folder, kTinySix + " --out run").code, 0);
+  std::filesystem::remove(folder.path() / "run" / "summary.json");
+  const Bytes bytes = ReadFile(folder.path() / "run" / "config.toml", 1 << 20);
+  std::string text(bytes.begin(), bytes.end());
+  text.replace(text.find("width = 8"), 9, "width = 4");
+  WriteFileAtomically(folder.path() / "run" / "config.toml", std::string_view(text));
+  ExpectFailure(Kindred(folder, "train --resume --out run"), 2, "another configuration");
 }
 
 TEST(Train, RefusesWhatCannotBeTrained) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
@@ -24,51 +25,71 @@ __int128 ToFixed(float value) {
   return bits >> 31 ? -mantissa : mantissa;
 }
 
-// sum / weight x 2^-80, rounded to nearest when it becomes a float.
+// sum / weight x 2^-80, rounded to nearest once: bits beyond a double's 53 only leave a mark in the
+// last.
 float ToMean(__int128 sum, int64_t weight) {
+  using Wide = unsigned __int128;
   const bool negative = sum < 0;
-  unsigned __int128 quotient =
-      static_cast<unsigned __int128>(negative ? -sum : sum) / static_cast<uint64_t>(weight);
-  // 128 bits to double rounds to nearest; a sticky last bit keeps the second rounding right.
+  const Wide size = static_cast<Wide>(negative ? -sum : sum), divisor = static_cast<Wide>(weight);
+  Wide quotient = size / divisor;
+  bool rest = size % divisor != 0;
   int scale = -kFraction;
-  while (quotient >> 62) {
-    quotient = quotient >> 1 | (quotient & 1);
-    ++scale;
+  for (; quotient >> 53; ++scale) {
+    rest |= (quotient & 1) != 0;
+    quotient >>= 1;
   }
-  const double value = std::ldexp(static_cast<double>(static_cast<uint64_t>(quotient)), scale);
+  const uint64_t marked = static_cast<uint64_t>(quotient) | (rest ? 1 : 0);
+  const double value = std::ldexp(static_cast<double>(marked), scale);
   return static_cast<float>(negative ? -value : value);
+}
+
+// Throws unless the model can be added to the sums.
+void CheckAddable(const NamedTensors& model) {
+  for (const auto& [name, tensor] : model) {
+    Check(tensor.is_contiguous(), "not a resting tensor: " + name);
+    if (tensor.scalar_type() == torch::kInt64) continue;
+    const float* data = tensor.data_ptr<float>();
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      if (!(std::abs(data[i]) < 0x1p20f)) {
+        throw UsageError("{} holds {}: training has diverged; start again with a lower train.lr",
+                         name, data[i]);
+      }
+    }
+  }
 }
 
 }  // namespace
 
 void WeightedMean::Add(const NamedTensors& model, int64_t weight) {
   Check(weight > 0 && weight_ + weight < kMostWeight, "weights of a mean leave their range");
-  weight_ += weight;
+  CheckAddable(model);  // all of it before any of it
+  Check(weight_ == 0 || model.size() == sums_.size(), "models of a mean have different tensors");
   for (const auto& [name, tensor] : model) {
-    Sum& sum = sums_[name];
     const auto size = static_cast<size_t>(tensor.numel());
-    if (sum.shape.empty()) sum.shape = tensor.sizes().vec();
-    Check(tensor.is_contiguous(), "not a resting tensor: " + name);
-    if (tensor.scalar_type() == torch::kInt64) {
-      const int64_t* data = tensor.data_ptr<int64_t>();
-      if (sum.most.empty()) sum.most.assign(data, data + size);
-      for (size_t i = 0; i < size; ++i) sum.most[i] = std::max(sum.most[i], data[i]);
-      continue;
+    Sum& sum = sums_[name];
+    if (weight_ == 0) {
+      sum.shape = tensor.sizes().vec();
+      sum.counter = tensor.scalar_type() == torch::kInt64;
+      if (sum.counter) sum.most.assign(size, std::numeric_limits<int64_t>::min());
+      if (!sum.counter) sum.floats.assign(size, 0);
     }
-    if (sum.floats.empty()) sum.floats.resize(size);
-    Check(sum.floats.size() == size, "models of a mean differ in " + name);
-    const float* data = tensor.data_ptr<float>();
-    for (size_t i = 0; i < size; ++i) {
-      if (!(std::abs(data[i]) < 0x1p20f)) {
-        throw UsageError("{} holds {}: training has diverged; lower train.lr", name, data[i]);
-      }
-      sum.floats[i] += ToFixed(data[i]) * weight;
+    Check(
+        sum.shape == tensor.sizes().vec() && sum.counter == (tensor.scalar_type() == torch::kInt64),
+        "models of a mean differ in " + name);
+    if (sum.counter) {
+      const int64_t* data = tensor.data_ptr<int64_t>();
+      for (size_t i = 0; i < size; ++i) sum.most[i] = std::max(sum.most[i], data[i]);
+    } else {
+      const float* data = tensor.data_ptr<float>();
+      for (size_t i = 0; i < size; ++i) sum.floats[i] += ToFixed(data[i]) * weight;
     }
   }
+  weight_ += weight;
 }
 
 void WeightedMean::Merge(const WeightedMean& other) {
   Check(weight_ + other.weight_ < kMostWeight, "weights of a mean leave their range");
+  if (other.weight_ == 0) return;
   if (weight_ == 0) {
     *this = other;
     return;
@@ -85,7 +106,7 @@ NamedTensors WeightedMean::Take() const {
   Check(weight_ > 0, "the mean of nothing");
   NamedTensors mean;
   for (const auto& [name, sum] : sums_) {
-    if (!sum.most.empty()) {
+    if (sum.counter) {
       mean.emplace(name, torch::tensor(sum.most, torch::kInt64).view(sum.shape));
       continue;
     }

@@ -19,8 +19,8 @@ namespace kindred {
 // threads.
 class WeightedMean {
  public:
-  // weight: |D_c|, 1 to 2^26 - 1 as long as the weights sum to less than that. Throws a usage error
-  // when a value is not finite or too large (training has diverged).
+  // weight: |D_c|, 1 to 2^26 - 1 as long as the weights sum to less than that. Throws a usage
+  // error, adding nothing, when a value is not finite or too large (training has diverged).
   void Add(const NamedTensors& model, int64_t weight);
 
   // Adds what another sum holds: as if its models had been added here.
@@ -34,6 +34,7 @@ class WeightedMean {
  private:
   struct Sum {
     std::vector<int64_t> shape;
+    bool counter = false;
     std::vector<__int128> floats;  // multiples of 2^-80; empty for counters
     std::vector<int64_t> most;     // of counters
   };

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,6 +130,24 @@ void RefuseToOverwrite(const std::filesystem::path& path, bool force) {
                             Printable(path.string())));
   }
 }
+
+void SyncFile(const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok() || ::fsync(file.get()) != 0) throw FileError(path, "sync the file");
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw FileError(folder, "open the folder");
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
+    throw Error(ExitCode::kExists,
+                fmt::format("{}: another process works in it; wait for it, or take another --out",
+                            Printable(folder.string())));
+  }
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
 
 TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
   std::string name = (parent / ".tmp-XXXXXX").string();

@@ -32,6 +32,22 @@ void MakeFolder(const std::filesystem::path& path);
 // Throws a refusal (exit code 5) when something is at `path`, unless `force`.
 void RefuseToOverwrite(const std::filesystem::path& path, bool force);
 
+// Makes sure that what was written to the file is on the disk. Throws a data error when it is not.
+void SyncFile(const std::filesystem::path& path);
+
+// A folder that this process alone works in while the value lives. Throws a refusal (exit code 5)
+// when another process has it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
 // A new folder, deleted with all it holds when the value goes out of scope.
 class TemporaryFolder {
  public:

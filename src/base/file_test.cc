@@ -58,6 +58,16 @@ TEST(File, RefusesToOverwriteUnlessForced) {
   EXPECT_NO_THROW(RefuseToOverwrite(folder.path(), true));
 }
 
+TEST(FolderLock, IsHeldByOneAtATime) {
+  const auto folder = TestFolder();
+  {
+    const FolderLock lock(folder.path());
+    ExpectError(ExitCode::kExists, "another process", [&] { FolderLock second(folder.path()); });
+  }
+  EXPECT_NO_THROW(FolderLock(folder.path()));
+  ExpectError(ExitCode::kData, "cannot open", [&] { FolderLock(folder.path() / "none"); });
+}
+
 TEST(TemporaryFolder, IsDeletedWithItsContent) {
   std::filesystem::path path;
   {

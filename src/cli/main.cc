@@ -1,6 +1,8 @@
 // The program `kindred`: parses the command line, runs one command, turns errors into exit codes.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sodium.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -79,6 +81,13 @@ int Run(int argc, char** argv) {
 }
 
 int Main(int argc, char** argv) {
+  // Closed standard streams would be taken over by the first files opened.
+  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+    if (fd > STDERR_FILENO) {
+      ::close(fd);
+      break;
+    }
+  }
   StartLog();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a failed write, like a full disk
   try {

@@ -79,7 +79,11 @@ Opened OpenRun(const ConfigFlags& config, const TrainFlags& flags) {
   const std::filesystem::path out =
       !flags.out.empty() ? flags.out : DefaultOut(*Resolve(config).experiment);
   if (!flags.resume || !FileExists(out / "config.toml")) {
+    if (flags.resume && FileExists(out) && !std::filesystem::is_empty(out)) {
+      spdlog::warn("{}: no config.toml there, so no run to go on with", Printable(out.string()));
+    }
     RunDir::RefuseUsed(out);
+    if (flags.resume) spdlog::info("{}: no run there yet; one begins", Printable(out.string()));
     return {Resolve(config), RunDir(out), false};
   }
   RunDir dir(out);
@@ -106,10 +110,16 @@ void CheckFit(const Experiment& experiment) {
   }
 }
 
+std::string ConfigHash(const Config& config) {
+  Digest digest;
+  for (const auto& key : config.ResultKeys()) digest.Add(std::string_view(key));
+  return digest.Hex();
+}
+
 // The run under way: everything that rounds need and leave behind.
 class Run {
  public:
-  Run(const Experiment& experiment, const RunDir& dir)
+  Run(const Experiment& experiment, const std::string& config_hash, const RunDir& dir)
       : experiment_(experiment),
         dir_(dir),
         dataset_(LoadDataset(experiment.data)),
@@ -121,7 +131,11 @@ class Run {
                  .seed = experiment.train.seed},
         workers_(std::min(WorkerCount(experiment.train.workers), partition_.Clients())),
         store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
-        method_(MakeMethod(context_)) {
+        method_(MakeMethod(context_)),
+        config_hash_(config_hash),
+        data_hash_(DataHash(dataset_)),
+        partition_hash_(PartitionHash(partition_)) {
+    state_.identity = Identity();
     if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
       dataset_.test = Select(
           dataset_.test,
@@ -131,7 +145,15 @@ class Run {
 
   // Goes on from the newest checkpoint, or from the seed's initial weights.
   void Start() {
+    MakeFolder(dir_.checkpoints());
     if (auto saved = LoadCheckpoint(dir_.checkpoints(), store_)) {
+      if (saved->identity != Identity()) {
+        throw UsageError(
+            "{}: the checkpoint is of another configuration, other data or another partition; put "
+            "back "
+            "what was changed, or start again in another folder",
+            Printable(dir_.path().string()));
+      }
       state_ = std::move(*saved);
       tally_ = Tally::FromJson(Json::parse(state_.progress));
       spdlog::info("going on after round {} of {}", state_.next_round, experiment_.train.rounds);
@@ -140,6 +162,9 @@ class Run {
     }
     metrics_.emplace(dir_.metrics(), state_.metrics_offset);
   }
+
+  // What a checkpoint must belong to.
+  std::string Identity() const { return config_hash_ + " " + data_hash_ + " " + partition_hash_; }
 
   bool Finished() const { return state_.next_round >= experiment_.train.rounds; }
 
@@ -183,7 +208,7 @@ class Run {
               });
   }
 
-  Json Summary(const std::string& config_hash) const {
+  Json Summary() const {
     Json summary = {{"method", experiment_.method.name},
                     {"dataset", dataset_.name},
                     {"scheme", experiment_.partition.scheme},
@@ -198,9 +223,13 @@ class Run {
                     {"bytes_down", tally_.bytes_down},
                     {"bytes_up", tally_.bytes_up},
                     {"workers", workers_},
-                    {"config_hash", config_hash},
-                    {"data_hash", DataHash(dataset_)},
-                    {"partition_hash", PartitionHash(partition_)},
+                    {"config_hash", config_hash_},
+                    {"data_hash", data_hash_},
+                    {"partition_hash", partition_hash_},
+                    {"knn",
+                     {{"k", experiment_.eval.k},
+                      {"t", experiment_.eval.t},
+                      {"test_images", dataset_.test.images.count}}},
                     {"version", KINDRED_VERSION}};
     if (tally_.first_knn) summary["knn_first"] = *tally_.first_knn;
     if (tally_.last_knn) summary["knn_last"] = *tally_.last_knn;
@@ -233,6 +262,7 @@ class Run {
   // The kNN monitor, where there are labels and test images.
   void Look(int round) {
     if (dataset_.test.labels.empty() || dataset_.train.labels.empty()) return;
+    if (stop_requested) throw Interrupted{};
     const auto start = std::chrono::steady_clock::now();
     const NamedTensors encoder = Under(state_.global, method_->EncoderPrefix());
     const auto encode = [&](const Images& images) {
@@ -252,14 +282,24 @@ class Run {
     spdlog::info("round {}: kNN {:.2f} %", round, 100 * accuracy);
   }
 
-  // A checkpoint that fails leaves the one before; training goes on.
+  // A checkpoint that fails leaves the one before; training goes on. The last one must not fail: it
+  // is the trained model.
   void Save() {
     state_.metrics_offset = metrics_->offset();
     state_.progress = tally_.ToJson().dump();
     try {
-      SaveCheckpoint(dir_.checkpoints(), state_, store_);
       dir_.WriteTensorboard();
     } catch (const Error& error) {
+      spdlog::warn("no TensorBoard file: {}", error.what());
+    }
+    try {
+      metrics_->Sync();
+      SaveCheckpoint(dir_.checkpoints(), state_, store_);
+    } catch (const Error& error) {
+      if (Finished()) {
+        throw DataError("the trained model could not be saved: {}; make room, then --resume",
+                        error.what());
+      }
       spdlog::warn("no checkpoint of round {}: {}; training goes on", state_.next_round,
                    error.what());
     }
@@ -273,6 +313,7 @@ class Run {
   int workers_;
   LocalStore store_;
   std::unique_ptr<Method> method_;  // with the seed's initial weights
+  std::string config_hash_, data_hash_, partition_hash_;
   RunState state_;
   Tally tally_;
   std::optional<MetricsFile> metrics_;
@@ -283,6 +324,19 @@ std::string Duration(double seconds) {
   if (whole < 120) return fmt::format("{:.1f} s", seconds);
   if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+// Whether all that SummaryText reads is there; else the run's end is worked out again.
+bool IsSummary(const Json& summary) {
+  if (!summary.is_object()) return false;
+  for (const char* key : {"method", "dataset", "scheme", "model_digest"}) {
+    if (!summary.contains(key) || !summary[key].is_string()) return false;
+  }
+  for (const char* key :
+       {"clients", "rounds", "seconds", "images_per_second", "bytes_down", "bytes_up"}) {
+    if (!summary.contains(key) || !summary[key].is_number()) return false;
+  }
+  return true;
 }
 
 std::string SummaryText(const Json& summary, const RunDir& dir) {
@@ -308,30 +362,26 @@ std::string SummaryText(const Json& summary, const RunDir& dir) {
   return TextTable(rows);
 }
 
-std::string ConfigHash(const Config& config) {
-  Digest digest;
-  for (const auto& key : config.ResultKeys()) digest.Add(std::string_view(key));
-  return digest.Hex();
-}
-
 CommandResult Train(const ConfigFlags& config, const TrainFlags& flags) {
   UseOneThread();
+  for (const int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, OnSignal) == SIG_IGN) std::signal(signal, SIG_IGN);  // as it was
+  }
   const Opened opened = OpenRun(config, flags);
   const Experiment& experiment = *opened.resolved.experiment;
   CheckFit(experiment);
   if (opened.resumed && FileExists(opened.dir.summary())) {
     const Bytes bytes = ReadFile(opened.dir.summary(), 1 << 20);
     const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
-    if (summary.is_object()) {
+    if (IsSummary(summary)) {
       spdlog::info("{}: the run is finished", opened.dir.path().string());
       return {SummaryText(summary, opened.dir), summary};
     }
   }
-  Run run(experiment, opened.dir);
+  Run run(experiment, ConfigHash(opened.resolved.config), opened.dir);
   if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());
+  const FolderLock lock(opened.dir.path());
   LogAlsoTo(opened.dir.log());
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGTERM, OnSignal);
   run.Start();
   try {
     if (!run.Finished()) run.Train();
@@ -340,7 +390,7 @@ CommandResult Train(const ConfigFlags& config, const TrainFlags& flags) {
                  opened.dir.path().string());
     throw Stopped{};
   }
-  const Json summary = run.Summary(ConfigHash(opened.resolved.config));
+  const Json summary = run.Summary();
   WriteFileAtomically(opened.dir.summary(), summary.dump(2) + "\n");
   return {SummaryText(summary, opened.dir), summary};
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "model/safetensors.h"
 
 namespace kindred {
@@ -15,7 +17,7 @@ constexpr uint64_t kMostState = 1ull << 34;
 LocalStore::~LocalStore() {
   std::error_code ignored;
   for (const auto& [client, slot] : slots_) {
-    if (slot.spilled) std::filesystem::remove(FileOf(client), ignored);
+    std::filesystem::remove(FileOf(client), ignored);
   }
 }
 
@@ -31,6 +33,7 @@ NamedTensors LocalStore::Get(int client, const std::function<NamedTensors()>& fr
     const auto path = FileOf(client);
     return ParseSafetensors(ReadFile(path, kMostState), path.string()).tensors;
   }
+  if (at->second.bytes > 0) used_.splice(used_.end(), used_, at->second.use);
   return Clone(at->second.state);
 }
 
@@ -50,17 +53,19 @@ void LocalStore::Put(int client, NamedTensors state) {
   SpillDownTo(limit_);
 }
 
-void LocalStore::SpillDownTo(uint64_t limit) {
+void LocalStore::SpillDownTo(uint64_t limit) try {
   while (in_memory_ > limit && !used_.empty()) {
     const int client = used_.front();
     Slot& slot = slots_.at(client);
-    std::filesystem::create_directories(folder_);
+    MakeFolder(folder_);
     WriteFileAtomically(FileOf(client), SerializeSafetensors({.tensors = slot.state}));
     slot.state.clear();
     slot.spilled = true;
     in_memory_ -= slot.bytes;
     used_.pop_front();
   }
+} catch (const Error& error) {  // they stay in memory
+  spdlog::warn("clients' states could not be moved to disk: {}", error.what());
 }
 
 std::vector<int> LocalStore::Clients() const {

@@ -30,16 +30,19 @@ Batch MakeBatch(const Images& images, const std::vector<int>& samples, const Cli
 
 }  // namespace
 
-Update TrainClient(Method& method, const Plan& plan, int client, const Images& images,
+Update TrainClient(Method& method, const Plan& plan, const ClientData& data,
                    const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
   CopyInto(plan.model, method.Shared());
+  // No gradient is left of the client before: SGD would treat a parameter without one otherwise.
+  for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
   torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(plan.lr)
                                               .momentum(options.momentum)
                                               .weight_decay(options.weight_decay));
-  Update update{.client = client, .images = images.count};
+  const Images& images = data.images;
+  Update update{.client = data.client, .images = images.count};
   StepKey key{.seed = options.seed,
               .round = static_cast<uint32_t>(plan.round),
-              .client = static_cast<uint32_t>(client)};
+              .client = static_cast<uint32_t>(data.client)};
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     key.epoch = static_cast<uint32_t>(epoch);
     key.step = 0;
@@ -58,8 +61,8 @@ Update TrainClient(Method& method, const Plan& plan, int client, const Images& i
       method.AfterStep(local);
       const double value = loss.item<double>();
       if (!std::isfinite(value)) {
-        throw UsageError("round {}, client {}: the loss is {}; lower train.lr", plan.round + 1,
-                         client, value);
+        throw UsageError("round {}, client {}: the loss is {}; start again with a lower train.lr",
+                         plan.round + 1, data.client, value);
       }
       update.loss += value;
       ++update.steps;

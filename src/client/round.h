@@ -41,6 +41,12 @@ struct Update {
   int64_t seen = 0;  // images that went through training, an epoch's drop-outs left out
 };
 
+// Who trains, and on what.
+struct ClientData {
+  int client = 0;  // place in the enrolment list
+  Images images;
+};
+
 // Thrown out of a round when the program is asked to stop.
 struct Interrupted {};
 
@@ -52,7 +58,7 @@ struct RoundHooks {
 
 // Trains `method` on the client's images from plan.model and its local state, which is changed in
 // place. Depends on its arguments alone. Throws a usage error when the loss is not finite.
-Update TrainClient(Method& method, const Plan& plan, int client, const Images& images,
+Update TrainClient(Method& method, const Plan& plan, const ClientData& data,
                    const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks);
 
 }  // namespace kindred

@@ -19,6 +19,8 @@ constexpr int kChunk = 250;  // images encoded at a time: fixed, so that workers
 
 at::Tensor EncodeImages(const NamedTensors& encoder, const ModelOptions& options,
                         const Images& images, const Normalization& normalization, int workers) {
+  const int chunks = (images.count + kChunk - 1) / kChunk;
+  workers = std::clamp(chunks, 1, workers);
   std::vector<ResNet> models;
   for (int w = 0; w < workers; ++w) {
     models.emplace_back(options, images.channels);
@@ -26,7 +28,6 @@ at::Tensor EncodeImages(const NamedTensors& encoder, const ModelOptions& options
     models.back()->eval();
   }
   auto features = torch::empty({images.count, models[0]->FeatureSize()});
-  const int chunks = (images.count + kChunk - 1) / kChunk;
   ParallelFor(workers, chunks, [&](int worker, int chunk) {
     UseOneThread();
     torch::NoGradGuard no_gradient;

@@ -24,7 +24,7 @@ double KnnAccuracy(const at::Tensor& train, std::span<const int> train_labels,
     const auto [nearest, index] = cosine.topk(k, 1);
     const auto votes = torch::zeros({count, classes}, torch::kDouble);
     votes.scatter_add_(1, labels.index_select(0, index.flatten()).view({count, k}),
-                       (nearest.to(torch::kDouble) / options.t).exp());
+                       ((nearest - nearest.narrow(1, 0, 1)).to(torch::kDouble) / options.t).exp());
     const auto winner = votes.argmax(1);
     for (int64_t i = 0; i < count; ++i) {
       right += winner[i].item<int64_t>() == test_labels[static_cast<size_t>(first + i)] ? 1 : 0;

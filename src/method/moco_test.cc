@@ -58,12 +58,14 @@ at::Tensor MocoViews(int step, int number) {
   return torch::stack(rows).to(torch::kFloat).view({kMocoBatch, 3, kMocoSide, kMocoSide});
 }
 
-// Norm and first values of a tensor against the script's, within 1e-4 of the norm.
+// Norm and first values of a tensor against the script's, within 1e-4.
 void ExpectProbes(const at::Tensor& tensor, const nlohmann::json& probes, const std::string& name) {
   const auto flat = tensor.to(torch::kDouble).flatten();
   const double norm = probes[0].get<double>();
-  const double tolerance = 1e-4 * std::max(norm, 1e-3);
-  EXPECT_NEAR(flat.norm().item<double>(), norm, tolerance) << name;
+  // Of a typical element; the norm of many may be off by as much each.
+  const double typical = norm / std::sqrt(static_cast<double>(flat.numel()));
+  const double tolerance = 1e-4 * std::max(typical, 1e-3);
+  EXPECT_NEAR(flat.norm().item<double>(), norm, 1e-4 * std::max(norm, 1e-3)) << name;
   for (int64_t i = 0; i < std::min<int64_t>(3, flat.numel()); ++i) {
     EXPECT_NEAR(flat[i].item<double>(), probes[static_cast<size_t>(i) + 1].get<double>(), tolerance)
         << name << "[" << i << "]";
@@ -103,7 +105,7 @@ TEST(Moco, FollowsPlainPyTorchForTenSteps) {
   EXPECT_EQ(local.at("bank_count").item<int64_t>(), kMocoBatch * kMocoSteps);
 }
 
-TEST(Moco, MomentumModelStartsAsTheMainModelAndGetsNoGradient) {
+TEST(Moco, MomentumModelStartsAsTheMainModelAndIsNotTrained) {
   const auto method = MakeMoco(MocoContext());
   const NamedTensors shared = method->Shared();
   for (const auto& [name, tensor] : Under(shared, "q")) {

@@ -43,6 +43,7 @@ std::string DigestOf(const NamedTensors& tensors) {
     Check(tensor.is_contiguous() && tensor.device().is_cpu(), "not a resting tensor: " + name);
     digest.Add(std::string_view(name));
     digest.Add(std::string_view(tensor.scalar_type() == torch::kInt64 ? "I64" : "F32"));
+    digest.Add(tensor.dim());
     for (const int64_t size : tensor.sizes()) digest.Add(size);
     digest.Add(std::span(static_cast<const uint8_t*>(tensor.data_ptr()), tensor.nbytes()));
   }

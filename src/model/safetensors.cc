@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kMostHeader = 16 << 20;
+constexpr uint64_t kMostExtent = 1ull << 40;  // bytes of a shape, zeros taken as ones
 
 struct Entry {
   std::string name;
@@ -75,9 +76,11 @@ Entry ParseEntry(const std::string& name, const Json& fields, uint64_t content,
   }
   entry.begin = offsets[0];
   entry.end = offsets[1];
-  uint64_t bytes = c10::elementSize(entry.type);
+  uint64_t bytes = c10::elementSize(entry.type), extent = bytes;
   for (const uint64_t size : Numbers(fields["shape"], 8, file)) {
     if (size != 0 && bytes > content / size) Refuse(file, name + " is larger than the file");
+    if (size > kMostExtent / extent) Refuse(file, name + " has an axis too long");
+    extent *= std::max<uint64_t>(size, 1);
     bytes *= size;
     entry.shape.push_back(static_cast<int64_t>(size));
   }
@@ -129,6 +132,7 @@ Safetensors ParseSafetensors(std::span<const uint8_t> bytes, const std::string& 
   const Json header = ParseHeader(text, name);
   for (const auto& [key, value] : header.items()) {
     if (key == "__metadata__") {
+      if (!value.is_object()) Refuse(name, "metadata that is no object");
       for (const auto& [field, entry] : value.items()) {
         if (!entry.is_string()) Refuse(name, "metadata that is not text");
         result.metadata[field] = entry.get<std::string>();

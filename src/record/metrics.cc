@@ -11,10 +11,13 @@ namespace kindred {
 MetricsFile::MetricsFile(std::filesystem::path path, uint64_t offset)
     : path_(std::move(path)), offset_(offset) {
   std::ofstream(path_, std::ios::app);  // made if missing
-  if (!FileExists(path_) || std::filesystem::file_size(path_) < offset) {
-    throw DataError("{}: shorter than its checkpoint says", Printable(path_.string()));
+  if (!FileExists(path_)) throw DataError("{}: cannot be written", Printable(path_.string()));
+  const uint64_t size = std::filesystem::file_size(path_);
+  if (size < offset) {
+    spdlog::warn("{}: lines of earlier rounds are missing", Printable(path_.string()));
+    offset_ = size;
   }
-  std::filesystem::resize_file(path_, offset);
+  std::filesystem::resize_file(path_, offset_);
 }
 
 void MetricsFile::Append(nlohmann::ordered_json line) {
@@ -32,6 +35,8 @@ void MetricsFile::Append(nlohmann::ordered_json line) {
   }
   offset_ += text.size();
 }
+
+void MetricsFile::Sync() const { SyncFile(path_); }
 
 std::vector<nlohmann::ordered_json> ReadMetrics(const std::filesystem::path& path) {
   std::vector<nlohmann::ordered_json> lines;

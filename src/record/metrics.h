@@ -11,15 +11,18 @@
 
 namespace kindred {
 
-// Appends lines; each is whole on the disk's side before the next. Not to be shared between
-// threads.
+// Appends lines, each whole or not at all. Not to be shared between threads.
 class MetricsFile {
  public:
-  // Opens the file, cut to its first `offset` bytes: what came after them is done again.
+  // Opens the file, cut to its first `offset` bytes: what came after them is done again. Missing
+  // lines are a warning: they are a record, not a part of the result.
   MetricsFile(std::filesystem::path path, uint64_t offset);
 
   // Adds "time", seconds since 1970, and appends the line. A full disk is a warning, not an error.
   void Append(nlohmann::ordered_json line);
+
+  // Makes sure that the lines are on the disk, before a checkpoint says that they are.
+  void Sync() const;
 
   uint64_t offset() const { return offset_; }
 

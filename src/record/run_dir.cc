@@ -7,7 +7,15 @@
 namespace kindred {
 
 void RunDir::RefuseUsed(const std::filesystem::path& path) {
-  if (FileExists(path) && !(IsFolder(path) && std::filesystem::is_empty(path))) {
+  if (!FileExists(path)) return;
+  bool used = !IsFolder(path);
+  if (!used) {
+    // What a killed start leaves, before there is a configuration, is no run.
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      used |= !entry.path().filename().string().starts_with(".tmp-");
+    }
+  }
+  if (used) {
     throw Error(
         ExitCode::kExists,
         fmt::format("{}: is in use; --resume goes on with the run there, --out takes another "
@@ -17,8 +25,9 @@ void RunDir::RefuseUsed(const std::filesystem::path& path) {
 }
 
 void RunDir::Create(const std::string& config) const {
+  MakeFolder(path_);
+  WriteFileAtomically(this->config(), config);  // first: with it, the folder is a run
   MakeFolder(checkpoints());
-  WriteFileAtomically(this->config(), config);
 }
 
 void RunDir::WriteTensorboard() const {

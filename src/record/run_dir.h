@@ -1,8 +1,11 @@
 // A run's folder: what `kindred train` leaves behind.
 //
-//   config.toml     the resolved configuration          metrics.jsonl   a line a round, a line an
-//   evaluation summary.json    how it ended                        train.log       what was printed
-//   checkpoints/    to go on from                       tensorboard/    event files
+//   config.toml     the resolved configuration
+//   metrics.jsonl   a line a round, a line an evaluation
+//   summary.json    how it ended
+//   train.log       what was printed
+//   checkpoints/    to go on from
+//   tensorboard/    event files
 #pragma once
 
 #include <filesystem>

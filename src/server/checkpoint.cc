@@ -48,16 +48,16 @@ std::vector<Generation> ReadRecord(const fs::path& folder) {
 
 std::string DigestOfBytes(const Bytes& bytes) { return Digest().Add(bytes).Hex(); }
 
-RunState Parse(const Bytes& bytes, const std::string& name, LocalStore& store) {
+RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedTensors>& clients) {
   const Safetensors content = ParseSafetensors(bytes, name);
   RunState state;
   state.next_round = std::stoi(content.metadata.at("next_round"));
   state.metrics_offset = std::stoull(content.metadata.at("metrics_offset"));
   state.progress = content.metadata.at("progress");
+  state.identity = content.metadata.at("identity");
   state.global = Under(content.tensors, "global");
-  const Json clients = Json::parse(content.metadata.at("clients"));
-  for (const int client : clients) {
-    store.Put(client, Under(content.tensors, fmt::format("client/{}", client)));
+  for (const int client : Json::parse(content.metadata.at("clients"))) {
+    clients[client] = Under(content.tensors, fmt::format("client/{}", client));
   }
   return state;
 }
@@ -75,6 +75,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   content.metadata = {{"next_round", std::to_string(state.next_round)},
                       {"metrics_offset", std::to_string(state.metrics_offset)},
                       {"progress", state.progress},
+                      {"identity", state.identity},
                       {"clients", Json(clients).dump()}};
   const Bytes bytes = SerializeSafetensors(content);
   const std::string file = fmt::format("round-{}.safetensors", state.next_round);
@@ -89,27 +90,46 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
     record.push_back({{"file", each.file}, {"digest", each.digest}});
   WriteFileAtomically(folder / "commit.json", record.dump(1) + "\n");
 
-  for (const auto& entry : fs::directory_iterator(folder)) {  // what no longer counts
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {  // ours that no longer count
     const std::string name = entry.path().filename().string();
+    const bool ours =
+        name.starts_with(".tmp-") || (name.starts_with("round-") && name.ends_with(".safetensors"));
     const bool counts = std::any_of(generations.begin(), generations.end(),
                                     [&](const Generation& each) { return each.file == name; });
-    if (!counts && name != "commit.json") fs::remove(entry.path());
+    if (ours && !counts) fs::remove(entry.path(), ignored);
   }
 }
 
 std::optional<RunState> LoadCheckpoint(const fs::path& folder, LocalStore& store) {
   const auto generations = ReadRecord(folder);
-  if (generations.empty()) return std::nullopt;
+  if (generations.empty()) {
+    // The first file may be there without its record: the kill came between the two.
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".safetensors" && entry.path().stem() != "round-1") {
+        throw DataError(
+            "{}: checkpoints without their commit.json; put it back, or start the run again "
+            "in another folder",
+            Printable(folder.string()));
+      }
+    }
+    return std::nullopt;
+  }
   for (const auto& each : generations) {
     const std::string path = (folder / each.file).string();
+    std::string why = "its digest differs";
     try {
       const Bytes bytes = ReadFile(path, kMostCheckpoint);
-      if (DigestOfBytes(bytes) == each.digest) return Parse(bytes, path, store);
-      spdlog::warn("{}: damaged (its digest differs); the checkpoint before it is taken",
-                   Printable(path));
-    } catch (const Error& error) {
-      spdlog::warn("{}; the checkpoint before it is taken", error.what());
+      if (DigestOfBytes(bytes) == each.digest) {
+        std::map<int, NamedTensors> clients;
+        RunState state = Parse(bytes, path, clients);
+        for (auto& [client, tensors] : clients) store.Put(client, std::move(tensors));
+        return state;
+      }
+    } catch (const std::exception& error) {  // a missing field of the header, too
+      why = Printable(error.what());
     }
+    spdlog::warn("{}: damaged ({}); the checkpoint before it is taken", Printable(path), why);
   }
   throw DataError("{}: every checkpoint is damaged; start the run again in another folder",
                   Printable(folder.string()));

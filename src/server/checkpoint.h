@@ -19,6 +19,7 @@ struct RunState {
   NamedTensors global;
   uint64_t metrics_offset = 0;  // bytes of metrics.jsonl that belong to it
   std::string progress;         // JSON of the caller: first kNN, bytes and seconds so far
+  std::string identity;         // what run it belongs to: hashes of config, data, partition
 };
 
 // Writes the state and the store's clients as a new generation, then the record that makes it

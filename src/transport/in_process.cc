@@ -13,11 +13,11 @@ InProcess::InProcess(const Clients& clients, int workers, const RoundHooks& hook
 }
 
 void InProcess::Run(const Plan& plan, std::span<const int> chosen, const OnUpdate& on_update) {
-  std::mutex mutex;  // of the caller's functions
+  std::mutex step_mutex, update_mutex;  // of the caller's functions
   RoundHooks hooks = hooks_;
   if (hooks_.on_step) {
     hooks.on_step = [&](int images) {
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(step_mutex);
       hooks_.on_step(images);
     };
   }
@@ -27,10 +27,10 @@ void InProcess::Run(const Plan& plan, std::span<const int> chosen, const OnUpdat
     const int client = chosen[static_cast<size_t>(i)];
     const auto& own = clients_.partition.clients[static_cast<size_t>(client)];
     NamedTensors local = clients_.store.Get(client, [&] { return model.NewLocalState(); });
-    Update update = TrainClient(model, plan, client, Select(clients_.data.images, own),
+    Update update = TrainClient(model, plan, {client, Select(clients_.data.images, own)},
                                 clients_.options, local, hooks);
     clients_.store.Put(client, std::move(local));
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(update_mutex);
     on_update(std::move(update));
   };
   ParallelFor(static_cast<int>(models_.size()), static_cast<int>(chosen.size()), train);

@@ -1,0 +1,129 @@
+#include "loss/contrastive.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+namespace kindred {
+namespace {
+
+torch::Tensor ContrastiveRows(int64_t rows, int64_t dim, int seed) {
+  torch::manual_seed(seed);
+  return torch::nn::functional::normalize(torch::randn({rows, dim}, torch::kDouble));
+}
+
+// Equation 1 written out: a loop a sum.
+double ContrastiveByLoops(const torch::Tensor& q, const torch::Tensor& k,
+                          const torch::Tensor& negatives, double tau) {
+  const auto dot = [](const torch::Tensor& a, const torch::Tensor& b) {
+    double sum = 0;
+    for (int64_t d = 0; d < a.size(0); ++d) sum += a[d].item<double>() * b[d].item<double>();
+    return sum;
+  };
+  double loss = 0;
+  for (int64_t i = 0; i < q.size(0); ++i) {
+    const double positive = std::exp(dot(q[i], k[i]) / tau);
+    double all = positive;
+    for (int64_t n = 0; n < negatives.size(0); ++n) all += std::exp(dot(q[i], negatives[n]) / tau);
+    loss += -std::log(positive / all);
+  }
+  return loss / static_cast<double>(q.size(0));
+}
+
+TEST(Contrastive, HandValue) {
+  // q = k = (1, 0), one negative (0, 1): q.k = 1, q.n = 0, tau = 0.5.
+  // -log(e^2 / (e^2 + 1)) = log(1 + e^-2) = 0.126928...
+  const auto x = torch::tensor({{1.0f, 0.0f}}), y = torch::tensor({{0.0f, 1.0f}});
+  EXPECT_NEAR(Contrastive(x, x, y, 0.5).item<double>(), 0.126928011, 1e-6);
+  // A key opposite to its query: q.k = -1, -log(e^-2 / (e^-2 + 1)) = log(1 + e^2).
+  EXPECT_NEAR(Contrastive(x, -x, y, 0.5).item<double>(), 2.126928011, 1e-6);
+}
+
+TEST(Contrastive, IsTheFormulaWrittenOut) {
+  for (const int64_t batch : {1, 2, 5}) {
+    for (const int64_t negatives : {0, 1, 7, 33}) {
+      for (const int64_t dim : {1, 3, 16}) {
+        for (const double tau : {0.05, 0.2, 1.0, 10.0}) {
+          const auto q = ContrastiveRows(batch, dim, 1), k = ContrastiveRows(batch, dim, 2),
+                     n = ContrastiveRows(negatives, dim, 3);
+          const double expected = ContrastiveByLoops(q, k, n, tau);
+          const auto loss = Contrastive(q, k, n, tau);
+          EXPECT_EQ(loss.dim(), 0);
+          EXPECT_NEAR(loss.item<double>(), expected, 1e-12 * (1 + expected))
+              << batch << " " << negatives << " " << dim << " " << tau;
+          const double single =
+              Contrastive(q.to(torch::kFloat32), k.to(torch::kFloat32), n.to(torch::kFloat32), tau)
+                  .item<double>();
+          EXPECT_NEAR(single, expected, 1e-4 * (1 + expected));
+        }
+      }
+    }
+  }
+}
+
+TEST(Contrastive, WithoutNegativesIsZero) {
+  const auto q = ContrastiveRows(4, 8, 1), k = ContrastiveRows(4, 8, 2);
+  EXPECT_EQ(Contrastive(q, k, torch::zeros({0, 8}, torch::kDouble), 0.1).item<double>(), 0);
+}
+
+TEST(Contrastive, RowsThatAreAllTheSameGiveTheLogOfTheirNumber) {
+  // Every one of 1 + M logits is equal: -log(1 / (1 + M)).
+  const auto row = ContrastiveRows(1, 8, 1);
+  const auto loss = Contrastive(row.repeat({3, 1}), row.repeat({3, 1}), row.repeat({9, 1}), 0.07);
+  EXPECT_NEAR(loss.item<double>(), std::log(10.0), 1e-12);
+}
+
+TEST(Contrastive, GradientToQueriesIsThatOfFiniteDifferences) {
+  for (const double tau : {0.1, 0.5}) {
+    const auto k = ContrastiveRows(3, 4, 2), n = ContrastiveRows(6, 4, 3);
+    auto q = ContrastiveRows(3, 4, 1).requires_grad_();
+    Contrastive(q, k, n, tau).backward();
+    constexpr double kStep = 1e-5;
+    for (int64_t i = 0; i < 3; ++i) {
+      for (int64_t d = 0; d < 4; ++d) {
+        auto up = q.detach().clone(), down = q.detach().clone();
+        up[i][d] += kStep;
+        down[i][d] -= kStep;
+        const double slope =
+            (ContrastiveByLoops(up, k, n, tau) - ContrastiveByLoops(down, k, n, tau)) / (2 * kStep);
+        EXPECT_NEAR(q.grad()[i][d].item<double>(), slope, 1e-6 * (1 + std::abs(slope)));
+      }
+    }
+  }
+}
+
+TEST(Contrastive, GradientFlowsToQueriesAlone) {
+  const auto q = ContrastiveRows(3, 4, 1).requires_grad_();
+  const auto k = ContrastiveRows(3, 4, 2).requires_grad_();
+  const auto n = ContrastiveRows(5, 4, 3).requires_grad_();
+  Contrastive(q, k, n, 0.2).backward();
+  EXPECT_TRUE(q.grad().defined());
+  EXPECT_FALSE(k.grad().defined());
+  EXPECT_FALSE(n.grad().defined());
+  EXPECT_FALSE(Contrastive(q.detach(), k, n, 0.2).requires_grad());
+}
+
+TEST(Contrastive, HugeLogitsStayFinite) {
+  // tau = 1e-4: logits of +-1e4, whose exp overflows any float.
+  const auto x = torch::tensor({{1.0f, 0.0f}});
+  for (const double sign : {1.0, -1.0}) {
+    auto q = x.clone().requires_grad_();
+    const auto loss = Contrastive(q, sign * x, -sign * x, 1e-4);
+    // The positive wins by 2e4: nothing to lose. It loses by 2e4: that is the loss.
+    EXPECT_NEAR(loss.item<double>(), sign > 0 ? 0 : 2e4, 1e-2);
+    loss.backward();
+    EXPECT_TRUE(torch::isfinite(q.grad()).all().item<bool>());
+  }
+}
+
+TEST(Contrastive, OrderOfNegativesDoesNotMatterAndMoreOfThemRaiseIt) {
+  const auto q = ContrastiveRows(4, 8, 1), k = ContrastiveRows(4, 8, 2),
+             n = ContrastiveRows(10, 8, 3);
+  const double loss = Contrastive(q, k, n, 0.2).item<double>();
+  EXPECT_NEAR(Contrastive(q, k, n.flip(0), 0.2).item<double>(), loss, 1e-12);
+  EXPECT_LT(Contrastive(q, k, n.narrow(0, 0, 9), 0.2).item<double>(), loss);
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,213 @@
+#include "server/round_loop.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "server/client_sampling.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+// Client c has 1 + c images and sends 0.5 model + c + round; what it was handed is kept.
+struct FakeTransport : Transport {
+  struct Call {
+    int round;
+    double lr;
+    std::vector<int> clients;
+    std::string model;
+  };
+  std::vector<Call> calls;
+  bool backwards = false;
+  int fail_in = -1;  // this round throws after its first update
+
+  Update Answer(const Plan& plan, int client) const {
+    const auto value = static_cast<float>(client + plan.round);
+    return {.client = client,
+            .model = {{"a", plan.model.at("a") * 0.5f + value},
+                      {"n", plan.model.at("n") + (client + 1)}},
+            .images = 1 + client,
+            .loss = 10.0 * client,
+            .steps = 2 + client,
+            .seen = 100 + client};
+  }
+
+  void Run(const Plan& plan, std::span<const int> clients, const OnUpdate& on_update) override {
+    calls.push_back({plan.round, plan.lr, std::vector<int>(clients.begin(), clients.end()),
+                     DigestOf(plan.model)});
+    std::vector<int> order(clients.begin(), clients.end());
+    if (backwards) std::reverse(order.begin(), order.end());
+    for (const int client : order) {
+      on_update(Answer(plan, client));
+      if (plan.round == fail_in) throw std::runtime_error("the network is down");
+    }
+  }
+};
+
+NamedTensors LoopModel() {
+  return {{"a", torch::tensor({8.0f, -4.0f, 0.1f})}, {"n", torch::zeros({}, torch::kInt64)}};
+}
+
+void IgnoreRound(const RoundReport&) {}
+
+TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
+  FakeTransport transport;
+  auto global = LoopModel();
+  std::vector<RoundReport> reports;
+  RunRounds({.rounds = 1}, 3, 0, transport, global,
+            [&](const RoundReport& report) { reports.push_back(report); });
+  // Updates of 8: 4 + 0, 4 + 1, 4 + 2 with 1, 2, 3 images: (4 + 10 + 18) / 6 = 16 / 3.
+  EXPECT_FLOAT_EQ(global.at("a")[0].item<float>(), 16.0f / 3);
+  // Of -4: -2, -1, 0: (-2 - 2 + 0) / 6 = -2 / 3.
+  EXPECT_FLOAT_EQ(global.at("a")[1].item<float>(), -2.0f / 3);
+  EXPECT_EQ(global.at("n").item<int64_t>(), 3) << "counters: the maximum";
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].clients, 3);
+  EXPECT_EQ(reports[0].weight, 6);
+  EXPECT_EQ(reports[0].images, 100 + 101 + 102);
+  // Three floats and an integer: 20 bytes, three times each way.
+  EXPECT_EQ(reports[0].bytes_down, 60u);
+  EXPECT_EQ(reports[0].bytes_up, 60u);
+  // Losses 0, 10, 20 over 2, 3, 4 steps: (0 + 30 + 80) / 9.
+  EXPECT_DOUBLE_EQ(reports[0].loss, 110.0 / 9);
+  EXPECT_GE(reports[0].seconds, 0);
+}
+
+TEST(RunRounds, TheRateFallsAsACosine) {
+  EXPECT_DOUBLE_EQ(CosineRate(0.06, 0, 10), 0.06);
+  EXPECT_NEAR(CosineRate(0.06, 5, 10), 0.03, 1e-15);
+  // cos(60 degrees) = 0.5: three quarters.
+  EXPECT_NEAR(CosineRate(1, 1, 3), 0.75, 1e-15);
+  EXPECT_NEAR(CosineRate(1, 10, 10), 0, 1e-15);
+  FakeTransport transport;
+  auto global = LoopModel();
+  std::vector<double> reported;
+  RunRounds({.rounds = 4, .lr = 0.5}, 2, 0, transport, global,
+            [&](const RoundReport& report) { reported.push_back(report.lr); });
+  ASSERT_EQ(transport.calls.size(), 4u);
+  for (int round = 0; round < 4; ++round) {
+    const auto at = static_cast<size_t>(round);
+    EXPECT_EQ(transport.calls[at].lr, CosineRate(0.5, round, 4));
+    EXPECT_EQ(reported[at], transport.calls[at].lr);
+    if (round > 0) {
+      EXPECT_LT(reported[at], reported[at - 1]);
+    }
+  }
+}
+
+TEST(RunRounds, EachRoundGoesToItsSampleOfClients) {
+  FakeTransport transport;
+  auto global = LoopModel();
+  std::vector<int> counts;
+  RunRounds({.rounds = 6, .participation = 0.3, .seed = 9}, 10, 0, transport, global,
+            [&](const RoundReport& report) { counts.push_back(report.clients); });
+  EXPECT_EQ(counts, (std::vector<int>(6, 3)));
+  bool differ = false;
+  for (int round = 0; round < 6; ++round) {
+    const auto& clients = transport.calls[static_cast<size_t>(round)].clients;
+    EXPECT_EQ(clients, SampleClients(10, 0.3, round, 9));
+    differ |= clients != transport.calls[0].clients;
+  }
+  EXPECT_TRUE(differ);
+}
+
+TEST(RunRounds, RoundsAreReportedInOrderWithTheModelInPlace) {
+  FakeTransport transport;
+  auto global = LoopModel();
+  std::vector<int> rounds;
+  std::vector<std::string> models = {DigestOf(global)};
+  RunRounds({.rounds = 5}, 3, 0, transport, global, [&](const RoundReport& report) {
+    rounds.push_back(report.round);
+    EXPECT_EQ(transport.calls.size(), rounds.size()) << "after its round, before the next";
+    models.push_back(DigestOf(global));
+  });
+  EXPECT_EQ(rounds, (std::vector<int>{0, 1, 2, 3, 4}));
+  // A plan carries the model that the round before it left.
+  for (size_t round = 0; round < 5; ++round) {
+    EXPECT_EQ(transport.calls[round].model, models[round]) << round;
+    EXPECT_EQ(transport.calls[round].round, static_cast<int>(round));
+  }
+}
+
+TEST(RunRounds, OrderOfArrivalChangesNothing) {
+  FakeTransport forwards, backwards;
+  backwards.backwards = true;
+  auto a = LoopModel(), b = LoopModel();
+  std::vector<double> losses[2];
+  const TrainOptions options{.rounds = 4, .participation = 0.7};
+  RunRounds(options, 9, 0, forwards, a,
+            [&](const RoundReport& report) { losses[0].push_back(report.loss); });
+  RunRounds(options, 9, 0, backwards, b,
+            [&](const RoundReport& report) { losses[1].push_back(report.loss); });
+  EXPECT_EQ(DigestOf(a), DigestOf(b));
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
+TEST(RunRounds, GoingOnFromAnyRoundGivesTheSameModel) {
+  const TrainOptions options{.rounds = 6, .participation = 0.5, .seed = 4};
+  FakeTransport whole;
+  auto expected = LoopModel();
+  std::vector<NamedTensors> kept = {LoopModel()};
+  RunRounds(options, 8, 0, whole, expected,
+            [&](const RoundReport&) { kept.push_back(Clone(expected)); });
+  for (int first = 0; first <= 6; ++first) {
+    FakeTransport rest;
+    auto global = Clone(kept[static_cast<size_t>(first)]);
+    RunRounds(options, 8, first, rest, global, IgnoreRound);
+    EXPECT_EQ(DigestOf(global), DigestOf(expected)) << first;
+    ASSERT_EQ(rest.calls.size(), static_cast<size_t>(6 - first));
+    for (size_t i = 0; i < rest.calls.size(); ++i) {
+      const auto& before = whole.calls[static_cast<size_t>(first) + i];
+      EXPECT_EQ(rest.calls[i].round, before.round);
+      EXPECT_EQ(rest.calls[i].lr, before.lr);
+      EXPECT_EQ(rest.calls[i].clients, before.clients);
+    }
+  }
+}
+
+TEST(RunRounds, AFailingTransportLeavesTheModelOfTheLastWholeRound) {
+  FakeTransport transport;
+  transport.fail_in = 2;
+  auto global = LoopModel();
+  std::string last;
+  int rounds = 0;
+  EXPECT_THROW(RunRounds({.rounds = 5}, 4, 0, transport, global,
+                         [&](const RoundReport&) {
+                           ++rounds;
+                           last = DigestOf(global);
+                         }),
+               std::runtime_error);
+  EXPECT_EQ(rounds, 2);
+  EXPECT_EQ(DigestOf(global), last);
+}
+
+TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
+  struct Diverging : Transport {
+    void Run(const Plan& plan, std::span<const int> clients, const OnUpdate& on_update) override {
+      for (const int client : clients) {
+        auto model = Clone(plan.model);
+        if (client == 1) model.at("a")[2] = NAN;
+        on_update({.client = client, .model = std::move(model), .images = 1, .steps = 1});
+      }
+    }
+  } transport;
+  auto global = LoopModel();
+  ExpectError(ExitCode::kUsage, "diverged",
+              [&] { RunRounds({.rounds = 2}, 3, 0, transport, global, IgnoreRound); });
+  EXPECT_EQ(DigestOf(global), DigestOf(LoopModel()));
+}
+
+TEST(RunRounds, NoRoundsLeftDoNothing) {
+  FakeTransport transport;
+  auto global = LoopModel();
+  RunRounds({.rounds = 3}, 2, 3, transport, global,
+            [](const RoundReport&) { ADD_FAILURE() << "no round was asked for"; });
+  EXPECT_TRUE(transport.calls.empty());
+  EXPECT_EQ(DigestOf(global), DigestOf(LoopModel()));
+}
+
+}  // namespace
+}  // namespace kindred
