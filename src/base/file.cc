@@ -16,7 +16,7 @@
 namespace kindred {
 namespace {
 
-// An open descriptor, closed with the scope; Close reports what closing found.
+// An open descriptor, closed with the scope.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -28,7 +28,6 @@ class Descriptor {
 
   int get() const { return fd_; }
   bool ok() const { return fd_ >= 0; }
-  bool Close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
   int fd_;
@@ -70,35 +69,49 @@ Bytes ReadFile(const std::filesystem::path& path, uint64_t limit) {
   return bytes;
 }
 
-void WriteFileAtomically(const std::filesystem::path& given, std::span<const uint8_t> bytes) {
-  const bool there = FileExists(given);
-  if (there && !std::filesystem::is_regular_file(given)) {
-    throw DataError("{}: is there and not a regular file", Printable(given.string()));
+AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
+  if (FileExists(path)) {
+    if (!std::filesystem::is_regular_file(path)) {
+      throw DataError("{}: is there and not a regular file", Printable(path.string()));
+    }
+    path_ = std::filesystem::canonical(path);  // a link stays; what it leads to is replaced
   }
-  // A link stays; what it leads to is replaced.
-  const auto path = there ? std::filesystem::canonical(given) : given;
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const auto folder = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
   // A name of this write alone; one left by a process of the same number that died is taken over.
   static std::atomic<int> count = 0;
-  const std::string name = folder / fmt::format(".tmp-{}-{}", ::getpid(), count++);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file.ok()) throw FileError(path, "write here");
-  try {
-    size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t wrote = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) throw FileError(path, "write the file");
-      done += static_cast<size_t>(wrote);
-    }
-    if (::fsync(file.get()) != 0) throw FileError(path, "sync the file");
-    if (!file.Close()) throw FileError(path, "close the file");
-    if (::rename(name.c_str(), path.c_str()) != 0) throw FileError(path, "put the file in place");
-  } catch (...) {
-    ::unlink(name.c_str());
-    throw;
+  temporary_ = folder / fmt::format(".tmp-{}-{}", ::getpid(), count++);
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw FileError(path_, "write here");
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!committed_) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::Write(std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(descriptor_, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) throw FileError(path_, "write the file");
+    bytes = bytes.subspan(static_cast<size_t>(wrote));
   }
-  SyncFolder(folder);
+}
+
+void AtomicFile::Commit() {
+  if (::fsync(descriptor_) != 0) throw FileError(path_, "sync the file");
+  if (::close(std::exchange(descriptor_, -1)) != 0) throw FileError(path_, "close the file");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw FileError(path_, "put the file in place");
+  }
+  committed_ = true;
+  SyncFolder(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."));
+}
+
+void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  AtomicFile file(path);
+  file.Write(bytes);
+  file.Commit();
 }
 
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view text) {

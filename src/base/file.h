@@ -16,8 +16,26 @@ using Bytes = std::vector<uint8_t>;
 // than `limit` bytes.
 Bytes ReadFile(const std::filesystem::path& path, uint64_t limit);
 
-// Writes to a temporary name in the same folder, syncs it, renames it to `path` and syncs the
-// folder: after a crash at any instant the old file or the new one is there, never a part of one.
+// A file that is written in pieces and appears whole or not at all: to a temporary name in the same
+// folder, then, by Commit, synced, renamed to `path` and the folder synced. After a crash at any
+// instant the old file or the new one is there, never a part of one. Every failure is a data error.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& path);
+  ~AtomicFile();  // without Commit nothing is left
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void Write(std::span<const uint8_t> bytes);
+  void Commit();
+
+ private:
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+  bool committed_ = false;
+};
+
+// The same in one call.
 void WriteFileAtomically(const std::filesystem::path& path, std::span<const uint8_t> bytes);
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 

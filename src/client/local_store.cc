@@ -30,11 +30,21 @@ NamedTensors LocalStore::Get(int client, const std::function<NamedTensors()>& fr
   const auto at = slots_.find(client);
   if (at == slots_.end()) return fresh();
   if (at->second.spilled) {
-    const auto path = FileOf(client);
-    return ParseSafetensors(ReadFile(path, kMostState), path.string()).tensors;
+    return Read(client);
   }
   if (at->second.bytes > 0) used_.splice(used_.end(), used_, at->second.use);
   return Clone(at->second.state);
+}
+
+void LocalStore::With(int client, const std::function<void(const NamedTensors&)>& look) const {
+  const std::lock_guard lock(mutex_);
+  const Slot& slot = slots_.at(client);
+  look(slot.spilled ? Read(client) : slot.state);
+}
+
+NamedTensors LocalStore::Read(int client) const {
+  const auto path = FileOf(client);
+  return ParseSafetensors(ReadFile(path, kMostState), path.string()).tensors;
 }
 
 void LocalStore::Put(int client, NamedTensors state) {

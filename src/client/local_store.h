@@ -28,6 +28,10 @@ class LocalStore {
   NamedTensors Get(int client, const std::function<NamedTensors()>& fresh);
   void Put(int client, NamedTensors state);
 
+  // Shows the state of a client that has one, without a copy of those in memory. `look` must not
+  // use the store.
+  void With(int client, const std::function<void(const NamedTensors&)>& look) const;
+
   // Clients that have a state, in order.
   std::vector<int> Clients() const;
   uint64_t BytesInMemory() const { return in_memory_; }
@@ -40,6 +44,7 @@ class LocalStore {
     std::list<int>::iterator use;
   };
   std::filesystem::path FileOf(int client) const;
+  NamedTensors Read(int client) const;
   void SpillDownTo(uint64_t limit);
 
   uint64_t limit_;

@@ -90,30 +90,52 @@ Entry ParseEntry(const std::string& name, const Json& fields, uint64_t content,
 
 }  // namespace
 
-Bytes SerializeSafetensors(const Safetensors& content) {
-  Json header = Json::object();
-  if (!content.metadata.empty()) header["__metadata__"] = content.metadata;
-  uint64_t offset = 0;
-  for (const auto& [name, tensor] : content.tensors) {
+void AddEntries(std::vector<TensorEntry>& entries, const std::string& prefix,
+                const NamedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) {
     Check(tensor.is_contiguous() && tensor.device().is_cpu(), "not a resting tensor: " + name);
     const bool integer = tensor.scalar_type() == torch::kInt64;
     Check(integer || tensor.scalar_type() == torch::kFloat32, "neither F32 nor I64: " + name);
-    header[name] = {{"dtype", integer ? "I64" : "F32"},
-                    {"shape", tensor.sizes().vec()},
-                    {"data_offsets", {offset, offset + tensor.nbytes()}}};
-    offset += tensor.nbytes();
+    entries.push_back({prefix + name, integer, tensor.sizes().vec(), tensor.nbytes()});
+  }
+}
+
+Bytes SafetensorsHeader(const std::vector<TensorEntry>& entries,
+                        const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  uint64_t offset = 0;
+  for (const auto& entry : entries) {
+    header[entry.name] = {{"dtype", entry.integer ? "I64" : "F32"},
+                          {"shape", entry.shape},
+                          {"data_offsets", {offset, offset + entry.bytes}}};
+    offset += entry.bytes;
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
+  if (text.size() > kMostHeader) {
+    throw DataError("a safetensors header of {} bytes, more than the {} that are read back",
+                    text.size(), kMostHeader);
+  }
   Bytes bytes;
-  bytes.reserve(8 + text.size() + offset);
   for (int shift = 0; shift < 64; shift += 8) {
     bytes.push_back(static_cast<uint8_t>(text.size() >> shift));
   }
   bytes.insert(bytes.end(), text.begin(), text.end());
+  return bytes;
+}
+
+std::span<const uint8_t> BytesIn(const at::Tensor& tensor) {
+  return {static_cast<const uint8_t*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+Bytes SerializeSafetensors(const Safetensors& content) {
+  std::vector<TensorEntry> entries;
+  AddEntries(entries, "", content.tensors);
+  Bytes bytes = SafetensorsHeader(entries, content.metadata);
   for (const auto& [name, tensor] : content.tensors) {
-    const auto* data = static_cast<const uint8_t*>(tensor.data_ptr());
-    bytes.insert(bytes.end(), data, data + tensor.nbytes());
+    const auto part = BytesIn(tensor);
+    bytes.insert(bytes.end(), part.begin(), part.end());
   }
   return bytes;
 }

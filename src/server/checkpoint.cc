@@ -65,23 +65,35 @@ RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedT
 }  // namespace
 
 void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& store) {
-  Safetensors content;
-  AddUnder(content.tensors, "global", state.global);
+  // One state in memory at a time: first the header's entries, then the bytes in the same order.
   const auto clients = store.Clients();
+  std::vector<TensorEntry> entries;
+  AddEntries(entries, "global/", state.global);
   for (const int client : clients) {
-    AddUnder(content.tensors, fmt::format("client/{}", client),
-             store.Get(client, [] { return NamedTensors{}; }));
+    store.With(client, [&](const NamedTensors& local) {
+      AddEntries(entries, fmt::format("client/{}/", client), local);
+    });
   }
-  content.metadata = {{"next_round", std::to_string(state.next_round)},
-                      {"metrics_offset", std::to_string(state.metrics_offset)},
-                      {"progress", state.progress},
-                      {"identity", state.identity},
-                      {"clients", Json(clients).dump()}};
-  const Bytes bytes = SerializeSafetensors(content);
   const std::string file = fmt::format("round-{}.safetensors", state.next_round);
-  WriteFileAtomically(folder / file, bytes);
+  AtomicFile out(folder / file);
+  Digest digest;
+  const auto write = [&](std::span<const uint8_t> bytes) {
+    out.Write(bytes);
+    digest.Add(bytes);
+  };
+  const auto write_all = [&](const NamedTensors& tensors) {
+    for (const auto& [name, tensor] : tensors) write(BytesIn(tensor));
+  };
+  write(SafetensorsHeader(entries, {{"next_round", std::to_string(state.next_round)},
+                                    {"metrics_offset", std::to_string(state.metrics_offset)},
+                                    {"progress", state.progress},
+                                    {"identity", state.identity},
+                                    {"clients", Json(clients).dump()}}));
+  write_all(state.global);
+  for (const int client : clients) store.With(client, write_all);
+  out.Commit();
 
-  std::vector<Generation> generations = {{file, DigestOfBytes(bytes)}};
+  std::vector<Generation> generations = {{file, digest.Hex()}};
   for (auto& older : ReadRecord(folder)) {
     if (older.file != file && generations.size() < kGenerations) generations.push_back(older);
   }
