@@ -7,7 +7,7 @@ help:
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make demo    install what is missing, build, run the demo on Fashion-MNIST"
 	@echo "make build   leaves $(KINDRED)"
-	@echo "make bench   views per second beside torchvision's"
+	@echo "make bench   views beside torchvision's, how a round scales"
 	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan    the tests under ThreadSanitizer"
 	@echo "make dev     the tests with symbols and the standard library's own checks"
@@ -37,8 +37,9 @@ demo: build
 bench: install
 	@tools/install_packages.sh bench
 	cmake --preset release
-	cmake --build --preset release --target bench_views
+	cmake --build --preset release --target bench_views bench_round
 	bench/views.py
+	build/release/bench/bench_round
 
 format:
 	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc
