@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/experiment.h"
+#include "run/experiment.h"
 
 namespace kindred {
 

@@ -1,4 +1,4 @@
-#include "cli/experiment.h"
+#include "run/experiment.h"
 
 namespace kindred {
 

@@ -1,0 +1,97 @@
+#include "run/run_record.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+
+namespace kindred {
+
+nlohmann::ordered_json Tally::ToJson() const {
+  nlohmann::ordered_json json = {
+      {"seconds", seconds}, {"images", images}, {"down", bytes_down}, {"up", bytes_up}};
+  if (first_knn) json["first"] = *first_knn;
+  if (last_knn) json["last"] = *last_knn;
+  return json;
+}
+
+Tally Tally::FromJson(const nlohmann::ordered_json& json) {
+  Tally tally{.seconds = json.at("seconds"),
+              .images = json.at("images"),
+              .bytes_down = json.at("down"),
+              .bytes_up = json.at("up")};
+  if (json.contains("first")) tally.first_knn = json["first"].get<double>();
+  if (json.contains("last")) tally.last_knn = json["last"].get<double>();
+  return tally;
+}
+
+RunRecord::RunRecord(const RunDir& dir, RunIdentity identity, int rounds)
+    : dir_(dir), identity_(std::move(identity)), rounds_(rounds) {
+  state_.identity = identity_.Text();
+}
+
+void RunRecord::Start(const NamedTensors& initial, LocalStore& store) {
+  MakeFolder(dir_.checkpoints());
+  if (auto saved = LoadCheckpoint(dir_.checkpoints(), store)) {
+    if (saved->identity != identity_.Text()) {
+      throw UsageError(
+          "{}: the checkpoint is of another configuration, other data or another partition; put "
+          "back what was changed, or start again in another folder",
+          Printable(dir_.path().string()));
+    }
+    state_ = std::move(*saved);
+    tally_ = Tally::FromJson(nlohmann::ordered_json::parse(state_.progress));
+    spdlog::info("going on after round {} of {}", state_.next_round, rounds_);
+  } else {
+    state_.global = Clone(initial);
+  }
+  metrics_.emplace(dir_.metrics(), state_.metrics_offset);
+}
+
+void RunRecord::AddRound(const RoundReport& report) {
+  tally_.seconds += report.seconds;
+  tally_.images += report.images;
+  tally_.bytes_down += report.bytes_down;
+  tally_.bytes_up += report.bytes_up;
+  metrics_->Append({{"kind", "round"},
+                    {"round", report.round + 1},
+                    {"loss", report.loss},
+                    {"lr", report.lr},
+                    {"clients", report.clients},
+                    {"images", report.images},
+                    {"seconds", report.seconds},
+                    {"bytes_down", report.bytes_down},
+                    {"bytes_up", report.bytes_up}});
+  spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", report.round + 1, rounds_, report.loss,
+               static_cast<double>(report.images) / report.seconds);
+}
+
+void RunRecord::AddKnn(int round, double accuracy, double seconds) {
+  if (round == 0) tally_.first_knn = accuracy;
+  tally_.last_knn = accuracy;
+  metrics_->Append(
+      {{"kind", "knn"}, {"round", round}, {"knn", accuracy}, {"knn_seconds", seconds}});
+  spdlog::info("round {}: kNN {:.2f} %", round, 100 * accuracy);
+}
+
+void RunRecord::Save(int next_round, LocalStore& store) {
+  state_.next_round = next_round;
+  state_.metrics_offset = metrics_->offset();
+  state_.progress = tally_.ToJson().dump();
+  try {
+    dir_.WriteTensorboard();
+  } catch (const Error& error) {
+    spdlog::warn("no TensorBoard file: {}", error.what());
+  }
+  try {
+    metrics_->Sync();
+    SaveCheckpoint(dir_.checkpoints(), state_, store);
+  } catch (const Error& error) {
+    if (Finished()) {
+      throw DataError("the trained model could not be saved: {}; make room, then --resume",
+                      error.what());
+    }
+    spdlog::warn("no checkpoint of round {}: {}; training goes on", next_round, error.what());
+  }
+}
+
+}  // namespace kindred

@@ -1,0 +1,68 @@
+// What a run has come to and leaves behind: its model, metrics and checkpoints.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "record/metrics.h"
+#include "record/run_dir.h"
+#include "server/checkpoint.h"
+#include "server/round_loop.h"
+
+namespace kindred {
+
+// What a run's checkpoints must belong to, and what its results are stored with.
+struct RunIdentity {
+  std::string config, data, partition;  // hashes
+
+  std::string Text() const { return config + " " + data + " " + partition; }
+};
+
+// Sums over the rounds so far; kept in checkpoints, so that a resumed run sums up the whole.
+struct Tally {
+  std::optional<double> first_knn, last_knn;
+  double seconds = 0;
+  int64_t images = 0;
+  uint64_t bytes_down = 0, bytes_up = 0;
+
+  nlohmann::ordered_json ToJson() const;
+  static Tally FromJson(const nlohmann::ordered_json& json);
+};
+
+// Not to be shared between threads.
+class RunRecord {
+ public:
+  // `dir` must outlive it.
+  RunRecord(const RunDir& dir, RunIdentity identity, int rounds);
+
+  // Goes on from the newest checkpoint, filling `store`, or begins with `initial`. Throws a usage
+  // error when the checkpoint belongs to another run.
+  void Start(const NamedTensors& initial, LocalStore& store);
+
+  bool Finished() const { return state_.next_round >= rounds_; }
+  int NextRound() const { return state_.next_round; }
+  NamedTensors& Global() { return state_.global; }
+  const NamedTensors& Global() const { return state_.global; }
+  const RunIdentity& Identity() const { return identity_; }
+  const Tally& Sums() const { return tally_; }
+
+  // A line of metrics.jsonl each.
+  void AddRound(const RoundReport& report);
+  void AddKnn(int round, double accuracy, double seconds);
+
+  // The checkpoint after a round, and TensorBoard's file. One that fails leaves the checkpoint
+  // before it, with a warning; but throws a data error after the last round: that one is the
+  // trained model.
+  void Save(int next_round, LocalStore& store);
+
+ private:
+  const RunDir& dir_;
+  RunIdentity identity_;
+  int rounds_;
+  RunState state_;
+  Tally tally_;
+  std::optional<MetricsFile> metrics_;
+};
+
+}  // namespace kindred

@@ -1,0 +1,146 @@
+#include "run/simulation.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "eval/features.h"
+#include "eval/knn.h"
+
+namespace kindred {
+namespace {
+
+void CheckFit(const Experiment& experiment) {
+  const int batch = experiment.train.batch, splits = experiment.model.bn_splits;
+  if (batch % splits != 0) {
+    throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", batch, splits);
+  }
+}
+
+}  // namespace
+
+Simulation::Simulation(const Experiment& experiment, const std::string& config_hash,
+                       const RunDir& dir)
+    : experiment_((CheckFit(experiment), experiment)),
+      dataset_(LoadDataset(experiment.data)),
+      partition_(MakePartition(dataset_, experiment.partition)),
+      context_{.model = experiment.model,
+               .method = experiment.method,
+               .channels = dataset_.train.images.channels,
+               .batch = experiment.train.batch,
+               .seed = experiment.train.seed},
+      workers_(std::min(WorkerCount(experiment.train.workers), partition_.Clients())),
+      store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
+      method_(MakeMethod(context_)),
+      record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
+              experiment.train.rounds) {
+  if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
+    dataset_.test = Select(
+        dataset_.test,
+        LimitIndices(dataset_.test.labels, dataset_.test.images.count, experiment.eval.limit));
+  }
+}
+
+void Simulation::Start() { record_.Start(method_->Shared(), store_); }
+
+// Training images still to be seen, as the progress bar expects them.
+uint64_t Simulation::ImagesLeft() const {
+  const auto& train = experiment_.train;
+  int64_t round = 0;
+  for (const auto& own : partition_.clients) {
+    const auto count = static_cast<int64_t>(own.size());
+    round += count < train.batch ? count : count / train.batch * train.batch;
+  }
+  return static_cast<uint64_t>(static_cast<double>(round * train.epochs) * train.participation *
+                               (train.rounds - record_.NextRound()));
+}
+
+void Simulation::Train(const std::atomic<bool>& stop) {
+  if (record_.Finished()) return;
+  const auto& train = experiment_.train;
+  if (record_.NextRound() == 0 && !record_.Sums().first_knn) LookAtNeighbors(0, stop);
+  Progress progress("training", ImagesLeft(), "images");
+  uint64_t seen = 0;
+  const RoundHooks hooks = {.stop = &stop, .on_step = [&](int images) {
+                              progress.At(seen += static_cast<uint64_t>(images));
+                            }};
+  InProcess transport({.data = dataset_.train,
+                       .partition = partition_,
+                       .method = context_,
+                       .options = {.epochs = train.epochs,
+                                   .batch = train.batch,
+                                   .momentum = train.momentum,
+                                   .weight_decay = train.weight_decay,
+                                   .views = {experiment_.views, dataset_.normalization},
+                                   .seed = train.seed},
+                       .store = store_},
+                      workers_, hooks);
+  RunRounds(train, partition_.Clients(), record_.NextRound(), transport, record_.Global(),
+            [&](const RoundReport& report) {
+              progress.Clear();
+              OnRound(report, stop);
+              const auto& knn = record_.Sums().last_knn;
+              progress.Say(
+                  fmt::format("round {}/{}, {:.0f} images/s, loss {:.3f}{}", report.round + 1,
+                              train.rounds, static_cast<double>(report.images) / report.seconds,
+                              report.loss, knn ? fmt::format(", kNN {:.2f} %", 100 * *knn) : ""));
+            });
+}
+
+void Simulation::OnRound(const RoundReport& report, const std::atomic<bool>& stop) {
+  const int done = report.round + 1;
+  record_.AddRound(report);
+  if (done % experiment_.eval.every == 0 || done == experiment_.train.rounds) {
+    LookAtNeighbors(done, stop);
+  }
+  record_.Save(done, store_);
+}
+
+// The kNN monitor, where there are labels and test images.
+void Simulation::LookAtNeighbors(int round, const std::atomic<bool>& stop) {
+  if (dataset_.test.labels.empty() || dataset_.train.labels.empty()) return;
+  if (stop) throw Interrupted{};
+  const auto start = std::chrono::steady_clock::now();
+  const NamedTensors encoder = Under(record_.Global(), method_->EncoderPrefix());
+  const auto encode = [&](const Images& images) {
+    return EncodeImages(encoder, experiment_.model, images, dataset_.normalization,
+                        WorkerCount(experiment_.train.workers));
+  };
+  const double accuracy = KnnAccuracy(
+      encode(dataset_.train.images), dataset_.train.labels, encode(dataset_.test.images),
+      dataset_.test.labels, dataset_.Classes(), {.k = experiment_.eval.k, .t = experiment_.eval.t});
+  record_.AddKnn(round, accuracy,
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+nlohmann::ordered_json Simulation::Summary() const {
+  const Tally& sums = record_.Sums();
+  nlohmann::ordered_json summary = {
+      {"method", experiment_.method.name},
+      {"dataset", dataset_.name},
+      {"scheme", experiment_.partition.scheme},
+      {"clients", partition_.Clients()},
+      {"rounds", experiment_.train.rounds},
+      {"seed", experiment_.train.seed},
+      {"model_digest", DigestOf(record_.Global())},
+      {"seconds", sums.seconds},
+      {"images", sums.images},
+      {"images_per_second", sums.seconds > 0 ? static_cast<double>(sums.images) / sums.seconds : 0},
+      {"bytes_down", sums.bytes_down},
+      {"bytes_up", sums.bytes_up},
+      {"workers", workers_},
+      {"config_hash", record_.Identity().config},
+      {"data_hash", record_.Identity().data},
+      {"partition_hash", record_.Identity().partition},
+      {"knn",
+       {{"k", experiment_.eval.k},
+        {"t", experiment_.eval.t},
+        {"test_images", dataset_.test.images.count}}},
+      {"version", KINDRED_VERSION}};
+  if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
+  if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
+  return summary;
+}
+
+}  // namespace kindred
