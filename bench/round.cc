@@ -34,7 +34,7 @@ struct Federation {
       : dataset(LoadDataset({.name = "shapes", .limit = clients * images})),
         partition(MakePartition(dataset, {.scheme = "iid", .clients = clients})),
         context{.model = {.arch = arch, .width = width, .bn_splits = 1},
-                .method = {.ccl = {.bank = 64}},
+                .method = {.name = "moco", .ccl = {.bank = 64}},
                 .batch = 32},
         store(uint64_t{1} << 30, std::filesystem::temp_directory_path() / "kindred-bench"),
         global(Clone(MakeMethod(context)->Shared())) {}
@@ -48,10 +48,11 @@ struct Federation {
          .options = {.epochs = epochs, .batch = 32, .views = {{}, dataset.normalization}},
          .store = store},
         workers, {});
-    NamedTensors model = global;
+    ServerState state = {.global = global};
     return Seconds([&] {
-      RunRounds({.rounds = 1, .epochs = epochs, .batch = 32}, partition.Clients(), 0, transport,
-                model, [](const RoundReport&) {});
+      RunRounds(
+          {.train = {.rounds = 1, .epochs = epochs, .batch = 32}, .clients = partition.Clients()},
+          transport, state, [](const RoundReport&) {});
     });
   }
 
@@ -69,7 +70,7 @@ double Overhead(Federation& federation, const std::filesystem::path& folder) {
     for (int c = 0; c < federation.partition.Clients(); ++c) {
       mean.Add(Clone(federation.global), 10);  // an update's copy and its sum
     }
-    SaveCheckpoint(folder, {.next_round = 1, .global = mean.Take(), .progress = "{}"},
+    SaveCheckpoint(folder, {.next_round = 1, .server = {.global = mean.Take()}, .progress = "{}"},
                    federation.store);
   });
 }

@@ -44,6 +44,11 @@ Error DataError(fmt::format_string<Args...> format, Args&&... args) {
   return {ExitCode::kData, fmt::format(format, std::forward<Args>(args)...)};
 }
 
+template <class... Args>
+Error NetworkError(fmt::format_string<Args...> format, Args&&... args) {
+  return {ExitCode::kNetwork, fmt::format(format, std::forward<Args>(args)...)};
+}
+
 // Prints the place and aborts unless `condition` holds. For bugs of ours only: input never gets
 // here.
 inline void Check(bool condition, std::string_view message,

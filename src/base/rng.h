@@ -4,6 +4,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <numbers>
 #include <numeric>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,10 @@ enum class Purpose : uint64_t {
   kInit = 5,
   kOrder = 6,
   kShuffleKeys = 7,
-  kParticipation = 8
+  kParticipation = 8,
+  kCandidates = 9,
+  kRemote = 10,
+  kMixViews = 11
 };
 
 // Names one stream. Two different keys give independent streams.
@@ -41,32 +46,16 @@ struct RngKey {
   uint32_t part = 0;    // of the sample's draws, such as its first or second view
 };
 
-// The stream of a key. A value: copying it forks nothing, both copies give the same numbers.
-class Rng {
+// Numbers drawn from a stream of random bits: `Stream` has operator() for 64 of them.
+template <class Stream>
+class Draws {
  public:
   using result_type = uint64_t;
-
-  explicit Rng(const RngKey& key)
-      : key_{{key.seed, static_cast<uint64_t>(key.purpose)}},
-        counter_{{0, key.sample, uint64_t{key.round} << 32 | key.epoch,
-                  uint64_t{key.part} << 32 | key.client}} {}
-
   static constexpr uint64_t min() { return 0; }
   static constexpr uint64_t max() { return std::numeric_limits<uint64_t>::max(); }
 
-  // 64 random bits. With min and max, Rng can drive <random>'s distributions.
-  uint64_t operator()() {
-    if (next_ == block_.size()) {
-      const auto block = r123::Philox4x64{}(counter_, key_);
-      for (size_t i = 0; i < block_.size(); ++i) block_[i] = block[i];
-      ++counter_[0];
-      next_ = 0;
-    }
-    return block_[next_++];
-  }
-
   // Uniform in [0, 1), a multiple of 2^-53.
-  double Uniform() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+  double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
   // Uniform in [low, high).
   double Uniform(double low, double high) { return low + (high - low) * Uniform(); }
@@ -84,10 +73,10 @@ class Rng {
   uint64_t Below(uint64_t n) {
     Check(n > 0, "Below needs a positive bound");
     using Wide = unsigned __int128;
-    Wide product = Wide{(*this)()} * n;
+    Wide product = Wide{Next()} * n;
     if (static_cast<uint64_t>(product) < n) {
       const uint64_t threshold = (0 - n) % n;
-      while (static_cast<uint64_t>(product) < threshold) product = Wide{(*this)()} * n;
+      while (static_cast<uint64_t>(product) < threshold) product = Wide{Next()} * n;
     }
     return static_cast<uint64_t>(product >> 64);
   }
@@ -104,6 +93,44 @@ class Rng {
     std::iota(order.begin(), order.end(), 0);
     Shuffle(std::span(order));
     return order;
+  }
+
+  // `count` different numbers of {0, ..., n - 1}, each set equally likely, in rising order (Floyd's
+  // algorithm: the cost does not grow with n). 0 <= count <= n.
+  std::vector<int64_t> Sample(int64_t n, int64_t count) {
+    Check(0 <= count && count <= n, "a sample larger than what it is drawn from");
+    std::unordered_set<int64_t> chosen;
+    chosen.reserve(static_cast<size_t>(count));
+    for (int64_t last = n - count; last < n; ++last) {
+      const auto drawn = static_cast<int64_t>(Below(static_cast<uint64_t>(last) + 1));
+      if (!chosen.insert(drawn).second) chosen.insert(last);
+    }
+    std::vector<int64_t> sample(chosen.begin(), chosen.end());
+    std::sort(sample.begin(), sample.end());
+    return sample;
+  }
+
+ private:
+  uint64_t Next() { return static_cast<Stream&>(*this)(); }
+};
+
+// The stream of a key. A value: copying it forks nothing, both copies give the same numbers.
+class Rng : public Draws<Rng> {
+ public:
+  explicit Rng(const RngKey& key)
+      : key_{{key.seed, static_cast<uint64_t>(key.purpose)}},
+        counter_{{0, key.sample, uint64_t{key.round} << 32 | key.epoch,
+                  uint64_t{key.part} << 32 | key.client}} {}
+
+  // 64 random bits. With min and max, Rng can drive <random>'s distributions.
+  uint64_t operator()() {
+    if (next_ == block_.size()) {
+      const auto block = r123::Philox4x64{}(counter_, key_);
+      for (size_t i = 0; i < block_.size(); ++i) block_[i] = block[i];
+      ++counter_[0];
+      next_ = 0;
+    }
+    return block_[next_++];
   }
 
  private:

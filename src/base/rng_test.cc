@@ -87,5 +87,21 @@ TEST(Rng, PermutationHoldsEachNumberOnceAndMovesThem) {
   EXPECT_EQ(*std::max_element(order.begin(), order.end()), 999);
 }
 
+// Each of 10 numbers in 3 of 10 samples: 1,200 of 4,000 with a deviation of sqrt(4000 .3 .7) = 29.
+TEST(Rng, ASampleHasDifferentNumbersAllEquallyLikely) {
+  Rng rng({.seed = 1, .purpose = Purpose::kCandidates});
+  std::map<int64_t, int> seen;
+  for (int i = 0; i < 4000; ++i) {
+    const auto sample = rng.Sample(10, 3);
+    ASSERT_EQ(sample.size(), 3u);
+    EXPECT_TRUE(sample[0] < sample[1] && sample[1] < sample[2]);
+    for (const int64_t each : sample) ++seen[each];
+  }
+  ASSERT_EQ(seen.size(), 10u);
+  for (const auto& [number, count] : seen) EXPECT_NEAR(count, 1200, 5 * 29) << number;
+  EXPECT_TRUE(rng.Sample(0, 0).empty());
+  EXPECT_EQ(rng.Sample(4, 4), (std::vector<int64_t>{0, 1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace kindred

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "client/batches.h"
+#include "model/feature_spread.h"
 #include "model/network.h"
 
 namespace kindred {
@@ -17,6 +18,7 @@ Batch MakeBatch(const Images& images, const std::vector<int>& samples, const Cli
   const auto size = static_cast<int64_t>(samples.size());
   Batch batch;
   batch.key = key;
+  batch.samples = samples;
   batch.first = torch::empty({size, images.channels, images.height, images.width});
   batch.second = torch::empty_like(batch.first);
   const auto floats = [](at::Tensor& tensor) {
@@ -28,18 +30,48 @@ Batch MakeBatch(const Images& images, const std::vector<int>& samples, const Cli
   return batch;
 }
 
+// The features that others get, made with the final model: what may leave the client, or in a
+// simulation that asks for it plain ones.
+void ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
+                   const ClientOptions& options, Outcome& outcome) {
+  if (method.FeaturesToShare() == 0) return;
+  const FeatureRequest request = {.images = data.images,
+                                  .normalization = options.views.normalization,
+                                  .options = options.privacy,
+                                  .secret = data.secret,
+                                  .round = static_cast<uint32_t>(plan.round),
+                                  .count = std::min(method.FeaturesToShare(), data.images.count),
+                                  .batch = options.batch};
+  const auto features = [&](const at::Tensor& images) { return method.FeaturesOf(images); };
+  FeatureSpread spread;
+  if (options.privacy.features == "plain") {
+    outcome.plain = LeavePlain(request, features);
+    spread = SpreadOf(outcome.plain.rows());
+  } else {
+    outcome.update.features = Protect(request, features);
+    spread = SpreadOf(outcome.update.features.rows());
+  }
+  outcome.update.metrics["shared_cosine"] = spread.cosine;
+  outcome.update.metrics["shared_rank"] = spread.rank;
+}
+
 }  // namespace
 
-Update TrainClient(Method& method, const Plan& plan, const ClientData& data,
-                   const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
+Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
+                    const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
   CopyInto(plan.model, method.Shared());
+  method.BeginRound({.round = plan.round, .rounds = plan.rounds, .remote = plan.remote});
   // No gradient is left of the client before: SGD would treat a parameter without one otherwise.
   for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
   torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(plan.lr)
                                               .momentum(options.momentum)
                                               .weight_decay(options.weight_decay));
   const Images& images = data.images;
-  Update update{.client = data.client, .images = images.count};
+  const auto observer = hooks.observe ? hooks.observe(data.client, plan.remote) : nullptr;
+  Outcome outcome;
+  Update& update = outcome.update;
+  update.client = data.client;
+  update.images = images.count;
   StepKey key{.seed = options.seed,
               .round = static_cast<uint32_t>(plan.round),
               .client = static_cast<uint32_t>(data.client)};
@@ -58,6 +90,7 @@ Update TrainClient(Method& method, const Plan& plan, const ClientData& data,
       const auto loss = method.Loss(batch, local);
       loss.backward();
       sgd.step();
+      if (observer && method.Trace() != nullptr) observer->Step(batch, *method.Trace());
       method.AfterStep(local);
       const double value = loss.item<double>();
       if (!std::isfinite(value)) {
@@ -72,8 +105,11 @@ Update TrainClient(Method& method, const Plan& plan, const ClientData& data,
     }
   }
   update.loss /= static_cast<double>(update.steps);
+  update.metrics = method.EndRound(local);
   update.model = Clone(method.Shared());
-  return update;
+  ShareFeatures(method, plan, data, options, outcome);
+  if (observer) outcome.observed = observer->End();
+  return outcome;
 }
 
 }  // namespace kindred

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "augment/views.h"
@@ -11,40 +12,63 @@
 #include "data/dataset.h"
 #include "method/method.h"
 #include "model/named_tensors.h"
+#include "privacy/shared_features.h"
 
 namespace kindred {
 
-// How a client trains in every round: part of [train].
+// How a client trains in every round: part of [train], and [privacy].
 struct ClientOptions {
   int epochs = 2;
   int batch = 64;
   double momentum = 0.9;  // SGD's; its buffers start anew each round
   double weight_decay = 5e-4;
   ViewRecipe views;
+  PrivacyOptions privacy;
   uint64_t seed = 0;
 };
 
-// What travels out to every client of a round.
+// What travels out to a client of a round.
 struct Plan {
   int round = 0;
+  int rounds = 1;  // of the whole run
   double lr = 0;
-  NamedTensors model;  // the global model: Method::Shared()
+  NamedTensors
+      model;          // the global model: Method::Shared(); shared between plans, not to be changed
+  RemoteBank remote;  // Q_s: what the others have shared
 };
 
-// What travels back.
+// What travels back. Of images it can carry protected features alone.
 struct Update {
   int client = 0;
   NamedTensors model;
-  int64_t images = 0;  // |D_c|: the weight of the average
-  double loss = 0;     // mean over the round's steps
+  ProtectedFeatures features;  // none, or at most Method::FeaturesToShare()
+  int64_t images = 0;          // |D_c|: the weight of the average
+  double loss = 0;             // mean over the round's steps
   int64_t steps = 0;
   int64_t seen = 0;  // images that went through training, an epoch's drop-outs left out
+  Metrics metrics;   // the method's numbers about the round
+};
+
+// What a client has of a round. Only the update may leave it; the rest is for simulations.
+struct Outcome {
+  Update update;
+  PlainFeatures plain;  // with privacy.features = "plain", instead of protected ones
+  Metrics observed;     // by the observer
 };
 
 // Who trains, and on what.
 struct ClientData {
   int client = 0;  // place in the enrolment list
   Images images;
+  Secret secret;  // hides what is shared of the images
+};
+
+// Looks at a client's steps from outside. In simulations it may know labels; training does not.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void Step(const Batch& batch, const StepTrace& trace) = 0;
+  virtual Metrics End() const = 0;
 };
 
 // Thrown out of a round when the program is asked to stop.
@@ -54,11 +78,13 @@ struct Interrupted {};
 struct RoundHooks {
   const std::atomic<bool>* stop = nullptr;       // set: leave by Interrupted at the next step
   std::function<void(int images)> on_step = {};  // called after each step with the batch's images
+  std::function<std::unique_ptr<StepObserver>(int client, const RemoteBank& remote)> observe = {};
 };
 
 // Trains `method` on the client's images from plan.model and its local state, which is changed in
-// place. Depends on its arguments alone. Throws a usage error when the loss is not finite.
-Update TrainClient(Method& method, const Plan& plan, const ClientData& data,
-                   const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks);
+// place; then makes the features that it shares. Depends on its arguments alone. Throws a usage
+// error when the loss is not finite.
+Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
+                    const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks);
 
 }  // namespace kindred

@@ -2,14 +2,44 @@
 
 #include <torch/torch.h>
 
-namespace kindred {
+#include <algorithm>
 
-at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k, const at::Tensor& negatives,
-                       double tau) {
-  const auto positive = (q * k.detach()).sum(1, true);            // [B, 1]
-  const auto negative = torch::mm(q, negatives.detach().t());     // [B, M]
-  const auto logits = torch::cat({positive, negative}, 1) / tau;  // [B, 1 + M]
-  return (torch::logsumexp(logits, 1) - logits.select(1, 0)).mean();
+#include "loss/with_gradient.h"
+
+namespace kindred {
+namespace {
+
+constexpr int64_t kTile = 1024;  // rows of a bank at a time
+
+}  // namespace
+
+// With p the softmax over the key and the negatives, dl/dq = (sum_n p_n n - (1 - p_k) k) / tau.
+// Both the softmax's denominator and the sum over n are kept relative to the largest logit so far,
+// and rescaled when a tile has a larger one.
+at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k,
+                       const std::vector<at::Tensor>& negatives, double tau) {
+  torch::NoGradGuard no_gradient;
+  const auto query = q.detach(), key = k.detach();
+  const auto positive = (query * key).sum(1, true) / tau;  // [B, 1]
+  auto largest = positive.clone();                         // [B, 1]
+  auto denominator = torch::ones_like(positive);           // sum of exp(logit - largest)
+  auto weighted = key.clone();                             // sum of exp(logit - largest) row
+  for (const auto& bank : negatives) {
+    for (int64_t from = 0; from < bank.size(0); from += kTile) {
+      const auto tile = bank.detach().narrow(0, from, std::min(kTile, bank.size(0) - from));
+      auto logits = torch::mm(query, tile.t()).div_(tau);  // [B, T]
+      const auto now = torch::maximum(largest, logits.amax(1, true));
+      const auto rescale = (largest - now).exp_();
+      logits.sub_(now).exp_();
+      denominator.mul_(rescale).add_(logits.sum(1, true));
+      weighted.mul_(rescale).addmm_(logits, tile);
+      largest = now;
+    }
+  }
+  const auto loss = (largest + denominator.log() - positive).mean();
+  const auto gradient =
+      (weighted / denominator - key) / (tau * static_cast<double>(q.size(0)));  // [B, D]
+  return WithGradient(q, loss, gradient);
 }
 
 }  // namespace kindred

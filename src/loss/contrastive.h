@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace kindred {
 
 // Contrastive loss with given negatives (paper, Eq. 1; with remote negatives Eq. 3; Eq. 6 the
@@ -10,9 +12,11 @@ namespace kindred {
 //
 //   l = -log( exp(q.k/tau) / (exp(q.k/tau) + sum_n exp(q.n/tau)) ),  mean over the batch
 //
-// q, k: [B, D] unit rows, row i of each a view of image i. negatives: [M, D] unit rows, M >= 0. tau
-// > 0. Gradient flows to q alone. A scalar.
-at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k, const at::Tensor& negatives,
-                       double tau);
+// q, k: [B, D] unit rows, row i of each a view of image i. negatives: banks of unit rows, each
+// [M, D] with M >= 0; their union is contrasted with. tau > 0. Gradient flows to q alone. A scalar.
+//
+// The banks are gone through in tiles, so memory grows with B x tile, not with B x sum of M.
+at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k,
+                       const std::vector<at::Tensor>& negatives, double tau);
 
 }  // namespace kindred

@@ -35,9 +35,9 @@ TEST(Contrastive, HandValue) {
   // q = k = (1, 0), one negative (0, 1): q.k = 1, q.n = 0, tau = 0.5.
   // -log(e^2 / (e^2 + 1)) = log(1 + e^-2) = 0.126928...
   const auto x = torch::tensor({{1.0f, 0.0f}}), y = torch::tensor({{0.0f, 1.0f}});
-  EXPECT_NEAR(Contrastive(x, x, y, 0.5).item<double>(), 0.126928011, 1e-6);
+  EXPECT_NEAR(Contrastive(x, x, {y}, 0.5).item<double>(), 0.126928011, 1e-6);
   // A key opposite to its query: q.k = -1, -log(e^-2 / (e^-2 + 1)) = log(1 + e^2).
-  EXPECT_NEAR(Contrastive(x, -x, y, 0.5).item<double>(), 2.126928011, 1e-6);
+  EXPECT_NEAR(Contrastive(x, -x, {y}, 0.5).item<double>(), 2.126928011, 1e-6);
 }
 
 TEST(Contrastive, IsTheFormulaWrittenOut) {
@@ -48,13 +48,13 @@ TEST(Contrastive, IsTheFormulaWrittenOut) {
           const auto q = ContrastiveRows(batch, dim, 1), k = ContrastiveRows(batch, dim, 2),
                      n = ContrastiveRows(negatives, dim, 3);
           const double expected = ContrastiveByLoops(q, k, n, tau);
-          const auto loss = Contrastive(q, k, n, tau);
+          const auto loss = Contrastive(q, k, {n}, tau);
           EXPECT_EQ(loss.dim(), 0);
           EXPECT_NEAR(loss.item<double>(), expected, 1e-12 * (1 + expected))
               << batch << " " << negatives << " " << dim << " " << tau;
-          const double single =
-              Contrastive(q.to(torch::kFloat32), k.to(torch::kFloat32), n.to(torch::kFloat32), tau)
-                  .item<double>();
+          const double single = Contrastive(q.to(torch::kFloat32), k.to(torch::kFloat32),
+                                            {n.to(torch::kFloat32)}, tau)
+                                    .item<double>();
           EXPECT_NEAR(single, expected, 1e-4 * (1 + expected));
         }
       }
@@ -64,13 +64,13 @@ TEST(Contrastive, IsTheFormulaWrittenOut) {
 
 TEST(Contrastive, WithoutNegativesIsZero) {
   const auto q = ContrastiveRows(4, 8, 1), k = ContrastiveRows(4, 8, 2);
-  EXPECT_EQ(Contrastive(q, k, torch::zeros({0, 8}, torch::kDouble), 0.1).item<double>(), 0);
+  EXPECT_EQ(Contrastive(q, k, {torch::zeros({0, 8}, torch::kDouble)}, 0.1).item<double>(), 0);
 }
 
 TEST(Contrastive, RowsThatAreAllTheSameGiveTheLogOfTheirNumber) {
   // Every one of 1 + M logits is equal: -log(1 / (1 + M)).
   const auto row = ContrastiveRows(1, 8, 1);
-  const auto loss = Contrastive(row.repeat({3, 1}), row.repeat({3, 1}), row.repeat({9, 1}), 0.07);
+  const auto loss = Contrastive(row.repeat({3, 1}), row.repeat({3, 1}), {row.repeat({9, 1})}, 0.07);
   EXPECT_NEAR(loss.item<double>(), std::log(10.0), 1e-12);
 }
 
@@ -78,7 +78,7 @@ TEST(Contrastive, GradientToQueriesIsThatOfFiniteDifferences) {
   for (const double tau : {0.1, 0.5}) {
     const auto k = ContrastiveRows(3, 4, 2), n = ContrastiveRows(6, 4, 3);
     auto q = ContrastiveRows(3, 4, 1).requires_grad_();
-    Contrastive(q, k, n, tau).backward();
+    Contrastive(q, k, {n}, tau).backward();
     constexpr double kStep = 1e-5;
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t d = 0; d < 4; ++d) {
@@ -97,11 +97,11 @@ TEST(Contrastive, GradientFlowsToQueriesAlone) {
   const auto q = ContrastiveRows(3, 4, 1).requires_grad_();
   const auto k = ContrastiveRows(3, 4, 2).requires_grad_();
   const auto n = ContrastiveRows(5, 4, 3).requires_grad_();
-  Contrastive(q, k, n, 0.2).backward();
+  Contrastive(q, k, {n}, 0.2).backward();
   EXPECT_TRUE(q.grad().defined());
   EXPECT_FALSE(k.grad().defined());
   EXPECT_FALSE(n.grad().defined());
-  EXPECT_FALSE(Contrastive(q.detach(), k, n, 0.2).requires_grad());
+  EXPECT_FALSE(Contrastive(q.detach(), k, {n}, 0.2).requires_grad());
 }
 
 TEST(Contrastive, HugeLogitsStayFinite) {
@@ -109,7 +109,7 @@ TEST(Contrastive, HugeLogitsStayFinite) {
   const auto x = torch::tensor({{1.0f, 0.0f}});
   for (const double sign : {1.0, -1.0}) {
     auto q = x.clone().requires_grad_();
-    const auto loss = Contrastive(q, sign * x, -sign * x, 1e-4);
+    const auto loss = Contrastive(q, sign * x, {-sign * x}, 1e-4);
     // The positive wins by 2e4: nothing to lose. It loses by 2e4: that is the loss.
     EXPECT_NEAR(loss.item<double>(), sign > 0 ? 0 : 2e4, 1e-2);
     loss.backward();
@@ -120,9 +120,36 @@ TEST(Contrastive, HugeLogitsStayFinite) {
 TEST(Contrastive, OrderOfNegativesDoesNotMatterAndMoreOfThemRaiseIt) {
   const auto q = ContrastiveRows(4, 8, 1), k = ContrastiveRows(4, 8, 2),
              n = ContrastiveRows(10, 8, 3);
-  const double loss = Contrastive(q, k, n, 0.2).item<double>();
-  EXPECT_NEAR(Contrastive(q, k, n.flip(0), 0.2).item<double>(), loss, 1e-12);
-  EXPECT_LT(Contrastive(q, k, n.narrow(0, 0, 9), 0.2).item<double>(), loss);
+  const double loss = Contrastive(q, k, {n}, 0.2).item<double>();
+  EXPECT_NEAR(Contrastive(q, k, {n.flip(0)}, 0.2).item<double>(), loss, 1e-12);
+  EXPECT_LT(Contrastive(q, k, {n.narrow(0, 0, 9)}, 0.2).item<double>(), loss);
+}
+
+// The plain twin: one matrix of logits.
+torch::Tensor ContrastiveAtOnce(const torch::Tensor& q, const torch::Tensor& k,
+                                const std::vector<torch::Tensor>& negatives, double tau) {
+  const auto all = torch::mm(q, torch::cat(negatives).t());
+  const auto logits = torch::cat({(q * k).sum(1, true), all}, 1) / tau;
+  return (torch::logsumexp(logits, 1) - logits.select(1, 0)).mean();
+}
+
+TEST(Contrastive, TilesAndSeveralBanksGiveTheLossAndGradientOfOneMatrix) {
+  for (const double tau : {1e-4, 0.05, 1.0}) {
+    for (const int64_t rows : {1, 1023, 1024, 1025, 2500}) {
+      const auto k = ContrastiveRows(3, 6, 2);
+      const std::vector<torch::Tensor> banks = {
+          ContrastiveRows(rows, 6, 3), ContrastiveRows(0, 6, 4), ContrastiveRows(700, 6, 5)};
+      auto q = ContrastiveRows(3, 6, 1).requires_grad_(), twin = q.detach().clone();
+      twin.requires_grad_();
+      const auto loss = Contrastive(q, k, banks, tau);
+      const auto expected = ContrastiveAtOnce(twin, k, banks, tau);
+      EXPECT_NEAR(loss.item<double>(), expected.item<double>(),
+                  1e-9 * (1 + expected.item<double>()));
+      (3 * loss).backward();
+      (3 * expected).backward();
+      EXPECT_TRUE(torch::allclose(q.grad(), twin.grad(), 1e-9, 1e-9)) << tau << " " << rows;
+    }
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,8 @@
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "model/named_tensors.h"
+#include "privacy/privacy_options.h"
+#include "privacy/shared_features.h"
 
 namespace kindred {
 
@@ -28,6 +31,26 @@ struct StepKey {
 struct Batch {
   at::Tensor first, second;
   StepKey key;
+  std::vector<int> samples = {};  // their positions in the client's data
+};
+
+// What a round begins with, beside the shared tensors.
+struct RoundStart {
+  int round = 0;
+  int rounds = 1;     // of the whole run
+  RemoteBank remote;  // what others have shared; empty: nothing yet
+};
+
+// Numbers about a round, by name: means over its steps, or its end.
+using Metrics = std::map<std::string, double>;
+
+// What a step used beside the batch, for an observer that knows labels. Rows of the union of both
+// banks are counted remote first.
+struct StepTrace {
+  bool local = false, remote = false;  // which banks were the negatives
+  at::Tensor bank_samples;             // [L] int64: whose key each row of the local bank is
+  at::Tensor candidates;               // [M] int64: rows of the union; undefined: no matching
+  at::Tensor neighbors;                // [B, N] int64: places in `candidates`
 };
 
 // What one client trains, keeps and sends. An instance is one resident model: a worker takes
@@ -49,17 +72,33 @@ class Method {
   // What a client that has never trained keeps between rounds; Loss and AfterStep change it.
   virtual NamedTensors NewLocalState() const = 0;
 
+  // Before a client's first step of a round; Shared() is set.
+  virtual void BeginRound(const RoundStart&) {}
+
   // The loss of a step, a scalar to differentiate.
   virtual at::Tensor Loss(const Batch& batch, NamedTensors& local) = 0;
 
+  // What the last Loss used; valid until AfterStep. Null: nothing worth observing.
+  virtual const StepTrace* Trace() const { return nullptr; }
+
   // After SGD's step on that loss.
   virtual void AfterStep(NamedTensors& local) = 0;
+
+  // After the last step of a round.
+  virtual Metrics EndRound(const NamedTensors&) { return {}; }
+
+  // How many features the others use of a client, at most; 0: none.
+  virtual int FeaturesToShare() const { return 0; }
+
+  // The unit features that others use, [n, D], of n normalised images; changes nothing.
+  virtual at::Tensor FeaturesOf(const at::Tensor& images);
 };
 
 // What the models of a run have in common.
 struct MethodContext {
   ModelOptions model;
   MethodOptions method;
+  PrivacyOptions privacy = {};
   int channels = 3;  // of the images
   int batch = 64;
   uint64_t seed = 0;  // of the initial weights

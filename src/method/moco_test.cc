@@ -1,4 +1,4 @@
-#include "method/moco.h"
+#include "method/ccl.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -83,14 +83,18 @@ TEST(Moco, FollowsPlainPyTorchForTenSteps) {
   AddUnder(start, "k", MocoWeights(Under(shared, "q")));
   CopyInto(start, shared);
   NamedTensors local = method->NewLocalState();
+  method->BeginRound({});
   torch::optim::SGD sgd(method->Trained(),
                         torch::optim::SGDOptions(0.06).momentum(0.9).weight_decay(5e-4));
   for (int step = 0; step < kMocoSteps; ++step) {
-    const Batch batch = {
-        .first = MocoViews(step, 0),
-        .second = MocoViews(step, 1),
-        .key = {
-            .seed = 5, .round = 3, .client = 2, .epoch = 1, .step = static_cast<uint64_t>(step)}};
+    const Batch batch = {.first = MocoViews(step, 0),
+                         .second = MocoViews(step, 1),
+                         .key = {.seed = 5,
+                                 .round = 3,
+                                 .client = 2,
+                                 .epoch = 1,
+                                 .step = static_cast<uint64_t>(step)},
+                         .samples = std::vector<int>(kMocoBatch)};
     sgd.zero_grad();
     const auto loss = method->Loss(batch, local);
     loss.backward();
@@ -131,8 +135,13 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
     const auto run = [&](Method& method, const NamedTensors& from) {
       CopyInto(from, method.Shared());
       NamedTensors local = method.NewLocalState();
+      torch::manual_seed(1);
+      method.BeginRound({.round = 5,
+                         .rounds = 10,
+                         .remote = {torch::nn::functional::normalize(torch::randn({30, 16})), {}}});
       for (int step = 0; step < 2; ++step) {
-        const auto loss = method.Loss({MocoViews(step, 0), MocoViews(step, 1), {}}, local);
+        const auto loss = method.Loss(
+            {MocoViews(step, 0), MocoViews(step, 1), {}, std::vector<int>(kMocoBatch)}, local);
         loss.backward();
         method.AfterStep(local);
       }

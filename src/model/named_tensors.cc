@@ -32,9 +32,11 @@ NamedTensors Under(const NamedTensors& tensors, const std::string& prefix) {
 
 uint64_t BytesOf(const NamedTensors& tensors) {
   uint64_t bytes = 0;
-  for (const auto& [name, tensor] : tensors) bytes += tensor.nbytes();
+  for (const auto& [name, tensor] : tensors) bytes += BytesOf(tensor);
   return bytes;
 }
+
+uint64_t BytesOf(const at::Tensor& tensor) { return tensor.defined() ? tensor.nbytes() : 0; }
 
 std::string DigestOf(const NamedTensors& tensors) {
   Digest digest;

@@ -23,6 +23,7 @@ void AddUnder(NamedTensors& tensors, const std::string& prefix, const NamedTenso
 NamedTensors Under(const NamedTensors& tensors, const std::string& prefix);
 
 uint64_t BytesOf(const NamedTensors& tensors);
+uint64_t BytesOf(const at::Tensor& tensor);  // 0 when it is undefined
 
 // BLAKE2b over names, kinds, shapes and bytes.
 std::string DigestOf(const NamedTensors& tensors);

@@ -47,7 +47,7 @@ TEST(NamedTensors, BytesAreFourAFloatAndEightAnInteger) {
                      {"b", torch::zeros({}, torch::kInt64)},
                      {"c", torch::zeros({0})}}),
             32u);
-  EXPECT_EQ(BytesOf({}), 0u);
+  EXPECT_EQ(BytesOf(NamedTensors{}), 0u);
 }
 
 TEST(NamedTensors, DigestSeesNameKindShapeAndBytes) {

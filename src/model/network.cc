@@ -46,6 +46,15 @@ void CopyInto(const NamedTensors& values, const NamedTensors& tensors) {
   }
 }
 
+KeepBuffers::KeepBuffers(const torch::nn::Module& module) : buffers_(module.buffers()) {
+  for (const auto& buffer : buffers_) saved_.push_back(buffer.clone());
+}
+
+KeepBuffers::~KeepBuffers() {
+  torch::NoGradGuard no_gradient;
+  for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(saved_[i]);
+}
+
 void Initialize(torch::nn::Module& module, uint64_t seed) {
   torch::NoGradGuard no_gradient;
   uint64_t sample = 0;

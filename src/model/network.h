@@ -33,6 +33,18 @@ NamedTensors TensorsOf(const torch::nn::Module& module);
 // Copies values into tensors of the same names and shapes.
 void CopyInto(const NamedTensors& values, const NamedTensors& tensors);
 
+// Puts a module's buffers back when it goes: a pass in between leaves running statistics alone.
+class KeepBuffers {
+ public:
+  explicit KeepBuffers(const torch::nn::Module& module);
+  ~KeepBuffers();
+  KeepBuffers(const KeepBuffers&) = delete;
+  KeepBuffers& operator=(const KeepBuffers&) = delete;
+
+ private:
+  std::vector<torch::Tensor> buffers_, saved_;
+};
+
 // Fills a module's parameters from the seed: convolutions with He's normal (fan out), linear layers
 // uniform in +-1/sqrt(fan in), norms with 1 and 0 (torchvision's ways). Tensor i draws from stream
 // (seed, kInit, sample i).

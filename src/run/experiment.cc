@@ -9,6 +9,8 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.views);
   Bind(config, experiment.model);
   Bind(config, experiment.method);
+  Bind(config, experiment.privacy);
+  Bind(config, experiment.features);
   Bind(config, experiment.train);
   Bind(config, experiment.eval);
   return config;

@@ -10,6 +10,8 @@
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "partition/partition.h"
+#include "privacy/privacy_options.h"
+#include "server/feature_options.h"
 #include "server/train_options.h"
 
 namespace kindred {
@@ -20,6 +22,8 @@ struct Experiment {
   ViewOptions views;
   ModelOptions model;
   MethodOptions method;
+  PrivacyOptions privacy;
+  FeatureOptions features;
   TrainOptions train;
   EvalOptions eval;
 };

@@ -1,5 +1,7 @@
 #include "run/run_record.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -11,6 +13,7 @@ nlohmann::ordered_json Tally::ToJson() const {
       {"seconds", seconds}, {"images", images}, {"down", bytes_down}, {"up", bytes_up}};
   if (first_knn) json["first"] = *first_knn;
   if (last_knn) json["last"] = *last_knn;
+  json["diagnostics"] = diagnostics;
   return json;
 }
 
@@ -21,7 +24,33 @@ Tally Tally::FromJson(const nlohmann::ordered_json& json) {
               .bytes_up = json.at("up")};
   if (json.contains("first")) tally.first_knn = json["first"].get<double>();
   if (json.contains("last")) tally.last_knn = json["last"].get<double>();
+  json.at("diagnostics").get_to(tally.diagnostics);
   return tally;
+}
+
+std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics) {
+  constexpr int kFirstRounds = 2;
+  constexpr double kCollapsed = 0.85, kSharedCollapsed = 0.95;
+  const auto value = [&](const char* name) {
+    const auto at = metrics.find(name);
+    return at == metrics.end() ? 0.0 : at->second;
+  };
+  if (round < kFirstRounds) return std::nullopt;
+  if (value("feature_cosine") > kCollapsed) {
+    return fmt::format(
+        "the features collapse: any two have a cosine of {:.2f}, their effective rank is {:.1f}; "
+        "ccl.negatives = \"union\" or \"local\" spreads them",
+        value("feature_cosine"), value("feature_rank"));
+  }
+  if (value("shared_cosine") > kSharedCollapsed) {
+    return fmt::format(
+        "the shared features are nearly one point: any two have a cosine of {:.2f}, their "
+        "effective "
+        "rank is {:.1f}; others learn little from them (privacy.statistics = \"batch\" spreads "
+        "them)",
+        value("shared_cosine"), value("shared_rank"));
+  }
+  return std::nullopt;
 }
 
 RunRecord::RunRecord(const RunDir& dir, RunIdentity identity, int rounds)
@@ -42,7 +71,7 @@ void RunRecord::Start(const NamedTensors& initial, LocalStore& store) {
     tally_ = Tally::FromJson(nlohmann::ordered_json::parse(state_.progress));
     spdlog::info("going on after round {} of {}", state_.next_round, rounds_);
   } else {
-    state_.global = Clone(initial);
+    state_.server.global = Clone(initial);
   }
   metrics_.emplace(dir_.metrics(), state_.metrics_offset);
 }
@@ -52,17 +81,23 @@ void RunRecord::AddRound(const RoundReport& report) {
   tally_.images += report.images;
   tally_.bytes_down += report.bytes_down;
   tally_.bytes_up += report.bytes_up;
-  metrics_->Append({{"kind", "round"},
-                    {"round", report.round + 1},
-                    {"loss", report.loss},
-                    {"lr", report.lr},
-                    {"clients", report.clients},
-                    {"images", report.images},
-                    {"seconds", report.seconds},
-                    {"bytes_down", report.bytes_down},
-                    {"bytes_up", report.bytes_up}});
+  nlohmann::ordered_json line = {{"kind", "round"},
+                                 {"round", report.round + 1},
+                                 {"loss", report.loss},
+                                 {"lr", report.lr},
+                                 {"clients", report.clients},
+                                 {"images", report.images},
+                                 {"seconds", report.seconds},
+                                 {"bytes_down", report.bytes_down},
+                                 {"bytes_up", report.bytes_up}};
+  for (const auto& [name, value] : report.metrics) line[name] = value;
+  metrics_->Append(line);
+  tally_.diagnostics = report.metrics;
   spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", report.round + 1, rounds_, report.loss,
                static_cast<double>(report.images) / report.seconds);
+  if (const auto why = WhyCollapsed(report.round, report.metrics)) {
+    spdlog::warn("round {}: {}", report.round + 1, *why);
+  }
 }
 
 void RunRecord::AddKnn(int round, double accuracy, double seconds) {

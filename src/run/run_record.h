@@ -25,10 +25,15 @@ struct Tally {
   double seconds = 0;
   int64_t images = 0;
   uint64_t bytes_down = 0, bytes_up = 0;
+  Metrics diagnostics;  // of the last round
 
   nlohmann::ordered_json ToJson() const;
   static Tally FromJson(const nlohmann::ordered_json& json);
 };
+
+// What is wrong with the features when they have collapsed, or those that clients share; nothing in
+// a run's first rounds, when they are still close to those of random weights.
+std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics);
 
 // Not to be shared between threads.
 class RunRecord {
@@ -42,8 +47,8 @@ class RunRecord {
 
   bool Finished() const { return state_.next_round >= rounds_; }
   int NextRound() const { return state_.next_round; }
-  NamedTensors& Global() { return state_.global; }
-  const NamedTensors& Global() const { return state_.global; }
+  ServerState& Server() { return state_.server; }
+  const NamedTensors& Global() const { return state_.server.global; }
   const RunIdentity& Identity() const { return identity_; }
   const Tally& Sums() const { return tally_; }
 

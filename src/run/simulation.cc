@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "eval/false_negatives.h"
 #include "eval/features.h"
 #include "eval/knn.h"
 
@@ -27,6 +28,7 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
       partition_(MakePartition(dataset_, experiment.partition)),
       context_{.model = experiment.model,
                .method = experiment.method,
+               .privacy = experiment.privacy,
                .channels = dataset_.train.images.channels,
                .batch = experiment.train.batch,
                .seed = experiment.train.seed},
@@ -62,9 +64,21 @@ void Simulation::Train(const std::atomic<bool>& stop) {
   if (record_.NextRound() == 0 && !record_.Sums().first_knn) LookAtNeighbors(0, stop);
   Progress progress("training", ImagesLeft(), "images");
   uint64_t seen = 0;
-  const RoundHooks hooks = {.stop = &stop, .on_step = [&](int images) {
-                              progress.At(seen += static_cast<uint64_t>(images));
-                            }};
+  RoundHooks hooks = {.stop = &stop, .on_step = [&](int images) {
+                        progress.At(seen += static_cast<uint64_t>(images));
+                      }};
+  std::optional<FalseNegatives> observer;
+  if (!dataset_.train.labels.empty()) {
+    observer.emplace(LabeledClients{.data = dataset_.train,
+                                    .partition = partition_,
+                                    .classes = dataset_.Classes(),
+                                    .privacy = experiment_.privacy,
+                                    .shared = method_->FeaturesToShare(),
+                                    .seed = train.seed});
+    hooks.observe = [&](int client, const RemoteBank& remote) {
+      return observer->Observe(client, remote);
+    };
+  }
   InProcess transport({.data = dataset_.train,
                        .partition = partition_,
                        .method = context_,
@@ -73,11 +87,17 @@ void Simulation::Train(const std::atomic<bool>& stop) {
                                    .momentum = train.momentum,
                                    .weight_decay = train.weight_decay,
                                    .views = {experiment_.views, dataset_.normalization},
+                                   .privacy = experiment_.privacy,
                                    .seed = train.seed},
                        .store = store_},
                       workers_, hooks);
-  RunRounds(train, partition_.Clients(), record_.NextRound(), transport, record_.Global(),
-            [&](const RoundReport& report) {
+  RunRounds({.train = train,
+             .features = experiment_.features,
+             .clients = partition_.Clients(),
+             .first = record_.NextRound(),
+             .features_width = experiment_.model.dim,
+             .features_most = method_->FeaturesToShare()},
+            transport, record_.Server(), [&](const RoundReport& report) {
               progress.Clear();
               OnRound(report, stop);
               const auto& knn = record_.Sums().last_knn;
@@ -140,6 +160,7 @@ nlohmann::ordered_json Simulation::Summary() const {
       {"version", KINDRED_VERSION}};
   if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
   if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
+  summary["diagnostics"] = sums.diagnostics;
   return summary;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/progress.h"
 #include "base/table.h"
 
@@ -14,6 +16,40 @@ std::string Duration(double seconds) {
   if (whole < 120) return fmt::format("{:.1f} s", seconds);
   if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+// What the last round showed of features, negatives and neighbours.
+void AddDiagnostics(const nlohmann::ordered_json& summary,
+                    std::vector<std::vector<std::string>>& rows) {
+  const auto value = [&](const char* name) -> std::optional<double> {
+    if (!summary.contains("diagnostics") || !summary["diagnostics"].is_object()) return {};
+    const auto& all = summary["diagnostics"];
+    if (!all.contains(name) || !all[name].is_number()) return {};
+    return all[name].get<double>();
+  };
+  if (const auto cosine = value("feature_cosine"), rank = value("feature_rank"); cosine && rank) {
+    std::string text = fmt::format("mean cosine {:.2f}, effective rank {:.1f}", *cosine, *rank);
+    const auto shared = value("shared_cosine"), shared_rank = value("shared_rank");
+    if (shared && shared_rank) {
+      text += fmt::format("; shared ones {:.2f}, {:.1f}", *shared, *shared_rank);
+    }
+    if (const auto remote = value("remote_cosine")) {
+      text += fmt::format("; cosine to those of others {:.2f}", *remote);
+    }
+    rows.push_back({"features", text});
+  }
+  if (const auto measured = value("false_negatives"), told = value("false_negatives_predicted");
+      measured && told) {
+    rows.push_back({"negatives", fmt::format("{:.2f} % false, {:.2f} % predicted by the paper",
+                                             100 * *measured, 100 * *told)});
+  }
+  if (const auto remote = value("neighbors_remote")) {
+    std::string text = fmt::format("{:.1f} % remote", 100 * *remote);
+    if (const auto same = value("neighbors_same_class")) {
+      text += fmt::format(", {:.1f} % of the query's class", 100 * *same);
+    }
+    rows.push_back({"neighbours", text});
+  }
 }
 
 }  // namespace
@@ -43,6 +79,7 @@ std::string SummaryText(const nlohmann::ordered_json& summary, const RunDir& dir
                                        100 * summary["knn_first"].get<double>(),
                                        100 * summary["knn_last"].get<double>())});
   }
+  AddDiagnostics(summary, rows);
   rows.push_back(
       {"traffic", fmt::format("{} down, {} up, if it went over a network",
                               HumanBytes(summary["bytes_down"]), HumanBytes(summary["bytes_up"]))});

@@ -55,7 +55,8 @@ RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedT
   state.metrics_offset = std::stoull(content.metadata.at("metrics_offset"));
   state.progress = content.metadata.at("progress");
   state.identity = content.metadata.at("identity");
-  state.global = Under(content.tensors, "global");
+  state.server.global = Under(content.tensors, "global");
+  state.server.pool = FeaturePool::FromTensors(Under(content.tensors, "pool"));
   for (const int client : Json::parse(content.metadata.at("clients"))) {
     clients[client] = Under(content.tensors, fmt::format("client/{}", client));
   }
@@ -68,7 +69,9 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   // One state in memory at a time: first the header's entries, then the bytes in the same order.
   const auto clients = store.Clients();
   std::vector<TensorEntry> entries;
-  AddEntries(entries, "global/", state.global);
+  const NamedTensors pool = state.server.pool.ToTensors();
+  AddEntries(entries, "global/", state.server.global);
+  AddEntries(entries, "pool/", pool);
   for (const int client : clients) {
     store.With(client, [&](const NamedTensors& local) {
       AddEntries(entries, fmt::format("client/{}/", client), local);
@@ -89,7 +92,8 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
                                     {"progress", state.progress},
                                     {"identity", state.identity},
                                     {"clients", Json(clients).dump()}}));
-  write_all(state.global);
+  write_all(state.server.global);
+  write_all(pool);
   for (const int client : clients) store.With(client, write_all);
   out.Commit();
 

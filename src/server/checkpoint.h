@@ -1,6 +1,6 @@
 // Checkpoints: everything needed to go on, written so that a kill at any instant leaves one.
 //
-//   checkpoints/round-12.safetensors   the global model, each client's local state
+//   checkpoints/round-12.safetensors   the global model, the feature pool, local states
 //   checkpoints/commit.json            the generations that count, newest first, with digests
 #pragma once
 
@@ -9,14 +9,14 @@
 #include <string>
 
 #include "client/local_store.h"
-#include "model/named_tensors.h"
+#include "server/round_loop.h"
 
 namespace kindred {
 
 // Where a run stands between two rounds.
 struct RunState {
   int next_round = 0;
-  NamedTensors global;
+  ServerState server;
   uint64_t metrics_offset = 0;  // bytes of metrics.jsonl that belong to it
   std::string progress;         // JSON of the caller: first kNN, bytes and seconds so far
   std::string identity;         // what run it belongs to: hashes of config, data, partition

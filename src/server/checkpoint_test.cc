@@ -17,8 +17,10 @@ namespace fs = std::filesystem;
 RunState CheckpointState(int round) {
   RunState state;
   state.next_round = round;
-  state.global = {{"q/encoder/conv1.weight", torch::full({2, 3}, static_cast<float>(round))},
-                  {"q/encoder/bn1.num_batches_tracked", torch::full({}, round, torch::kInt64)}};
+  state.server.global = {
+      {"q/encoder/conv1.weight", torch::full({2, 3}, static_cast<float>(round))},
+      {"q/encoder/bn1.num_batches_tracked", torch::full({}, round, torch::kInt64)}};
+  state.server.pool.Replace(12, torch::full({3, 2}, static_cast<float>(round)), round - 1);
   state.metrics_offset = 100 * static_cast<uint64_t>(round) + (1ull << 40);
   state.progress = "{\"first_knn\": 0.5, \"näme\": \"\\n\"}";
   return state;
@@ -49,7 +51,8 @@ int LoadRound(const fs::path& folder) {
   }
   const int round = state->next_round;
   const RunState expected = CheckpointState(round);
-  EXPECT_EQ(DigestOf(state->global), DigestOf(expected.global));
+  EXPECT_EQ(DigestOf(state->server.global), DigestOf(expected.server.global));
+  EXPECT_EQ(DigestOf(state->server.pool.ToTensors()), DigestOf(expected.server.pool.ToTensors()));
   EXPECT_EQ(state->metrics_offset, expected.metrics_offset);
   EXPECT_EQ(state->progress, expected.progress);
   EXPECT_EQ(store.Clients(), (std::vector<int>{0, 1, 12}));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "server/feature_pool.h"
 #include "server/train_options.h"
 #include "transport/transport.h"
 
@@ -19,15 +20,31 @@ struct RoundReport {
   int64_t weight = 0;                     // sum of |D_c|
   uint64_t bytes_down = 0, bytes_up = 0;  // what the plan and the updates carry
   double seconds = 0;
+  Metrics metrics;  // of the clients, means weighted by their steps
+};
+
+// What the server holds between two rounds.
+struct ServerState {
+  NamedTensors global;
+  FeaturePool pool;
+};
+
+struct RoundLoopOptions {
+  TrainOptions train;
+  FeatureOptions features = {};
+  int clients = 1;
+  int first = 0;                // round to begin with
+  int features_width = 128;     // what shared features must be,
+  int features_most = 1 << 20;  // and how many a client may share
 };
 
 // The learning rate of a round: cosine from lr to 0 over the rounds.
 double CosineRate(double lr, int round, int rounds);
 
-// Runs rounds first, ..., options.rounds - 1 from the global model, which it replaces after each;
-// then on_round may keep it. Leaves by the transport's exceptions with the model of the last whole
-// round.
-void RunRounds(const TrainOptions& options, int clients, int first, Transport& transport,
-               NamedTensors& global, const std::function<void(const RoundReport&)>& on_round);
+// Runs rounds first, ..., rounds - 1 from the state, which it replaces after each; then on_round
+// may keep it. Features that cannot be are left out with a warning. Leaves by the transport's
+// exceptions with the state of the last whole round.
+void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerState& state,
+               const std::function<void(const RoundReport&)>& on_round);
 
 }  // namespace kindred

@@ -24,7 +24,7 @@ struct FakeTransport : Transport {
   bool backwards = false;
   int fail_in = -1;  // this round throws after its first update
 
-  Update Answer(const Plan& plan, int client) const {
+  Arrival Answer(const Plan& plan, int client) const {
     const auto value = static_cast<float>(client + plan.round);
     return {.client = client,
             .model = {{"a", plan.model.at("a") * 0.5f + value},
@@ -35,13 +35,15 @@ struct FakeTransport : Transport {
             .seen = 100 + client};
   }
 
-  void Run(const Plan& plan, std::span<const int> clients, const OnUpdate& on_update) override {
+  void Run(const PlanFor& plan_for, std::span<const int> clients,
+           const OnArrival& on_arrival) override {
+    const Plan plan = plan_for(clients[0]);
     calls.push_back({plan.round, plan.lr, std::vector<int>(clients.begin(), clients.end()),
                      DigestOf(plan.model)});
     std::vector<int> order(clients.begin(), clients.end());
     if (backwards) std::reverse(order.begin(), order.end());
     for (const int client : order) {
-      on_update(Answer(plan, client));
+      on_arrival(Answer(plan_for(client), client));
       if (plan.round == fail_in) throw std::runtime_error("the network is down");
     }
   }
@@ -53,12 +55,23 @@ NamedTensors LoopModel() {
 
 void IgnoreRound(const RoundReport&) {}
 
+// RunRounds for a model alone: no features are shared.
+void RunLoop(const TrainOptions& train, int clients, int first, Transport& transport,
+             NamedTensors& global, const std::function<void(const RoundReport&)>& on_round) {
+  ServerState state = {.global = global};
+  RunRounds({.train = train, .clients = clients, .first = first}, transport, state,
+            [&](const RoundReport& report) {
+              global = state.global;
+              on_round(report);
+            });
+}
+
 TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
   FakeTransport transport;
   auto global = LoopModel();
   std::vector<RoundReport> reports;
-  RunRounds({.rounds = 1}, 3, 0, transport, global,
-            [&](const RoundReport& report) { reports.push_back(report); });
+  RunLoop({.rounds = 1}, 3, 0, transport, global,
+          [&](const RoundReport& report) { reports.push_back(report); });
   // Updates of 8: 4 + 0, 4 + 1, 4 + 2 with 1, 2, 3 images: (4 + 10 + 18) / 6 = 16 / 3.
   EXPECT_FLOAT_EQ(global.at("a")[0].item<float>(), 16.0f / 3);
   // Of -4: -2, -1, 0: (-2 - 2 + 0) / 6 = -2 / 3.
@@ -68,8 +81,8 @@ TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
   EXPECT_EQ(reports[0].clients, 3);
   EXPECT_EQ(reports[0].weight, 6);
   EXPECT_EQ(reports[0].images, 100 + 101 + 102);
-  // Three floats and an integer: 20 bytes, three times each way.
-  EXPECT_EQ(reports[0].bytes_down, 60u);
+  // Three floats and an integer: 20 bytes, three times each way; the transport asked once more.
+  EXPECT_EQ(reports[0].bytes_down, 80u);
   EXPECT_EQ(reports[0].bytes_up, 60u);
   // Losses 0, 10, 20 over 2, 3, 4 steps: (0 + 30 + 80) / 9.
   EXPECT_DOUBLE_EQ(reports[0].loss, 110.0 / 9);
@@ -85,8 +98,8 @@ TEST(RunRounds, TheRateFallsAsACosine) {
   FakeTransport transport;
   auto global = LoopModel();
   std::vector<double> reported;
-  RunRounds({.rounds = 4, .lr = 0.5}, 2, 0, transport, global,
-            [&](const RoundReport& report) { reported.push_back(report.lr); });
+  RunLoop({.rounds = 4, .lr = 0.5}, 2, 0, transport, global,
+          [&](const RoundReport& report) { reported.push_back(report.lr); });
   ASSERT_EQ(transport.calls.size(), 4u);
   for (int round = 0; round < 4; ++round) {
     const auto at = static_cast<size_t>(round);
@@ -102,8 +115,8 @@ TEST(RunRounds, EachRoundGoesToItsSampleOfClients) {
   FakeTransport transport;
   auto global = LoopModel();
   std::vector<int> counts;
-  RunRounds({.rounds = 6, .participation = 0.3, .seed = 9}, 10, 0, transport, global,
-            [&](const RoundReport& report) { counts.push_back(report.clients); });
+  RunLoop({.rounds = 6, .participation = 0.3, .seed = 9}, 10, 0, transport, global,
+          [&](const RoundReport& report) { counts.push_back(report.clients); });
   EXPECT_EQ(counts, (std::vector<int>(6, 3)));
   bool differ = false;
   for (int round = 0; round < 6; ++round) {
@@ -119,7 +132,7 @@ TEST(RunRounds, RoundsAreReportedInOrderWithTheModelInPlace) {
   auto global = LoopModel();
   std::vector<int> rounds;
   std::vector<std::string> models = {DigestOf(global)};
-  RunRounds({.rounds = 5}, 3, 0, transport, global, [&](const RoundReport& report) {
+  RunLoop({.rounds = 5}, 3, 0, transport, global, [&](const RoundReport& report) {
     rounds.push_back(report.round);
     EXPECT_EQ(transport.calls.size(), rounds.size()) << "after its round, before the next";
     models.push_back(DigestOf(global));
@@ -138,10 +151,10 @@ TEST(RunRounds, OrderOfArrivalChangesNothing) {
   auto a = LoopModel(), b = LoopModel();
   std::vector<double> losses[2];
   const TrainOptions options{.rounds = 4, .participation = 0.7};
-  RunRounds(options, 9, 0, forwards, a,
-            [&](const RoundReport& report) { losses[0].push_back(report.loss); });
-  RunRounds(options, 9, 0, backwards, b,
-            [&](const RoundReport& report) { losses[1].push_back(report.loss); });
+  RunLoop(options, 9, 0, forwards, a,
+          [&](const RoundReport& report) { losses[0].push_back(report.loss); });
+  RunLoop(options, 9, 0, backwards, b,
+          [&](const RoundReport& report) { losses[1].push_back(report.loss); });
   EXPECT_EQ(DigestOf(a), DigestOf(b));
   EXPECT_EQ(losses[0], losses[1]);
 }
@@ -151,12 +164,12 @@ TEST(RunRounds, GoingOnFromAnyRoundGivesTheSameModel) {
   FakeTransport whole;
   auto expected = LoopModel();
   std::vector<NamedTensors> kept = {LoopModel()};
-  RunRounds(options, 8, 0, whole, expected,
-            [&](const RoundReport&) { kept.push_back(Clone(expected)); });
+  RunLoop(options, 8, 0, whole, expected,
+          [&](const RoundReport&) { kept.push_back(Clone(expected)); });
   for (int first = 0; first <= 6; ++first) {
     FakeTransport rest;
     auto global = Clone(kept[static_cast<size_t>(first)]);
-    RunRounds(options, 8, first, rest, global, IgnoreRound);
+    RunLoop(options, 8, first, rest, global, IgnoreRound);
     EXPECT_EQ(DigestOf(global), DigestOf(expected)) << first;
     ASSERT_EQ(rest.calls.size(), static_cast<size_t>(6 - first));
     for (size_t i = 0; i < rest.calls.size(); ++i) {
@@ -174,11 +187,11 @@ TEST(RunRounds, AFailingTransportLeavesTheModelOfTheLastWholeRound) {
   auto global = LoopModel();
   std::string last;
   int rounds = 0;
-  EXPECT_THROW(RunRounds({.rounds = 5}, 4, 0, transport, global,
-                         [&](const RoundReport&) {
-                           ++rounds;
-                           last = DigestOf(global);
-                         }),
+  EXPECT_THROW(RunLoop({.rounds = 5}, 4, 0, transport, global,
+                       [&](const RoundReport&) {
+                         ++rounds;
+                         last = DigestOf(global);
+                       }),
                std::runtime_error);
   EXPECT_EQ(rounds, 2);
   EXPECT_EQ(DigestOf(global), last);
@@ -186,25 +199,72 @@ TEST(RunRounds, AFailingTransportLeavesTheModelOfTheLastWholeRound) {
 
 TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
   struct Diverging : Transport {
-    void Run(const Plan& plan, std::span<const int> clients, const OnUpdate& on_update) override {
+    void Run(const PlanFor& plan_for, std::span<const int> clients,
+             const OnArrival& on_arrival) override {
       for (const int client : clients) {
-        auto model = Clone(plan.model);
+        auto model = Clone(plan_for(client).model);
         if (client == 1) model.at("a")[2] = NAN;
-        on_update({.client = client, .model = std::move(model), .images = 1, .steps = 1});
+        on_arrival({.client = client, .model = std::move(model), .images = 1, .steps = 1});
       }
     }
   } transport;
   auto global = LoopModel();
   ExpectError(ExitCode::kUsage, "diverged",
-              [&] { RunRounds({.rounds = 2}, 3, 0, transport, global, IgnoreRound); });
+              [&] { RunLoop({.rounds = 2}, 3, 0, transport, global, IgnoreRound); });
   EXPECT_EQ(DigestOf(global), DigestOf(LoopModel()));
+}
+
+// Client c shares one row of length `length`; how many it was sent is kept.
+struct SharingTransport : Transport {
+  std::vector<int64_t> received;
+  float length = 1;
+  void Run(const PlanFor& plan_for, std::span<const int> clients,
+           const OnArrival& on_arrival) override {
+    for (const int client : clients) {
+      const Plan plan = plan_for(client);
+      received.push_back(plan.remote.Size());
+      on_arrival({.client = client,
+                  .model = Clone(plan.model),
+                  .features = torch::tensor({{length, 0.0f}}),
+                  .images = 1,
+                  .steps = 1 + client,
+                  .metrics = {{"all", 1.0 * client}, {"of " + std::to_string(client), 7}}});
+    }
+  }
+};
+
+TEST(RunRounds, FeaturesOfARoundGoToTheOthersInTheNext) {
+  SharingTransport transport;
+  ServerState state = {.global = LoopModel()};
+  std::vector<RoundReport> reports;
+  RunRounds({.train = {.rounds = 3}, .clients = 3, .features_width = 2, .features_most = 4},
+            transport, state, [&](const RoundReport& report) { reports.push_back(report); });
+  EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 0, 2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(state.pool.Rows(), 3);
+  // 20 bytes of model each way, 8 a row: up one, down none and then two.
+  EXPECT_EQ(reports[0].bytes_down, 3u * 20);
+  EXPECT_EQ(reports[1].bytes_down, 3u * (20 + 2 * 8));
+  EXPECT_EQ(reports[1].bytes_up, 3u * (20 + 8));
+  // Metrics 0, 1, 2 over 1, 2, 3 steps: 8 / 6; a number of one client alone keeps its value.
+  EXPECT_DOUBLE_EQ(reports[0].metrics.at("all"), 8.0 / 6);
+  EXPECT_DOUBLE_EQ(reports[0].metrics.at("of 2"), 7);
+}
+
+TEST(RunRounds, FeaturesThatCannotBeAreLeftOut) {
+  SharingTransport transport;
+  transport.length = 3;
+  ServerState state = {.global = LoopModel()};
+  RunRounds({.train = {.rounds = 2}, .clients = 2, .features_width = 2, .features_most = 4},
+            transport, state, IgnoreRound);
+  EXPECT_EQ(state.pool.Rows(), 0);
+  EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 0, 0}));
 }
 
 TEST(RunRounds, NoRoundsLeftDoNothing) {
   FakeTransport transport;
   auto global = LoopModel();
-  RunRounds({.rounds = 3}, 2, 3, transport, global,
-            [](const RoundReport&) { ADD_FAILURE() << "no round was asked for"; });
+  RunLoop({.rounds = 3}, 2, 3, transport, global,
+          [](const RoundReport&) { ADD_FAILURE() << "no round was asked for"; });
   EXPECT_TRUE(transport.calls.empty());
   EXPECT_EQ(DigestOf(global), DigestOf(LoopModel()));
 }

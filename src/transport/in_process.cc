@@ -12,8 +12,29 @@ InProcess::InProcess(const Clients& clients, int workers, const RoundHooks& hook
   for (int w = 0; w < workers; ++w) models_.push_back(MakeMethod(clients.method));
 }
 
-void InProcess::Run(const Plan& plan, std::span<const int> chosen, const OnUpdate& on_update) {
-  std::mutex step_mutex, update_mutex;  // of the caller's functions
+namespace {
+
+// What the server sees of a simulated client: the update, and what only a simulation can have.
+Arrival Arrive(Outcome&& outcome) {
+  Update& update = outcome.update;
+  Arrival arrival = {.client = update.client,
+                     .model = std::move(update.model),
+                     .features = update.features.rows(),
+                     .images = update.images,
+                     .loss = update.loss,
+                     .steps = update.steps,
+                     .seen = update.seen,
+                     .metrics = std::move(update.metrics)};
+  if (outcome.plain.rows().defined()) arrival.features = outcome.plain.rows();
+  arrival.metrics.merge(outcome.observed);
+  return arrival;
+}
+
+}  // namespace
+
+void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
+                    const OnArrival& on_arrival) {
+  std::mutex step_mutex, arrival_mutex;  // of the caller's functions
   RoundHooks hooks = hooks_;
   if (hooks_.on_step) {
     hooks.on_step = [&](int images) {
@@ -27,11 +48,12 @@ void InProcess::Run(const Plan& plan, std::span<const int> chosen, const OnUpdat
     const int client = chosen[static_cast<size_t>(i)];
     const auto& own = clients_.partition.clients[static_cast<size_t>(client)];
     NamedTensors local = clients_.store.Get(client, [&] { return model.NewLocalState(); });
-    Update update = TrainClient(model, plan, {client, Select(clients_.data.images, own)},
-                                clients_.options, local, hooks);
+    const ClientData data = {client, Select(clients_.data.images, own),
+                             SeededSecret(clients_.options.seed, client)};
+    Outcome outcome = TrainClient(model, plan_for(client), data, clients_.options, local, hooks);
     clients_.store.Put(client, std::move(local));
-    const std::lock_guard lock(update_mutex);
-    on_update(std::move(update));
+    const std::lock_guard lock(arrival_mutex);
+    on_arrival(Arrive(std::move(outcome)));
   };
   ParallelFor(static_cast<int>(models_.size()), static_cast<int>(chosen.size()), train);
 }

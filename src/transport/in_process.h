@@ -25,7 +25,8 @@ class InProcess : public Transport {
  public:
   InProcess(const Clients& clients, int workers, const RoundHooks& hooks);
 
-  void Run(const Plan& plan, std::span<const int> chosen, const OnUpdate& on_update) override;
+  void Run(const PlanFor& plan_for, std::span<const int> chosen,
+           const OnArrival& on_arrival) override;
 
  private:
   Clients clients_;

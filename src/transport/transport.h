@@ -8,15 +8,31 @@
 
 namespace kindred {
 
+// An update as it arrives at the server: bytes of someone else, nothing of it checked.
+struct Arrival {
+  int client = 0;
+  NamedTensors model;
+  at::Tensor features;  // undefined: none
+  int64_t images = 0;
+  double loss = 0;
+  int64_t steps = 0;
+  int64_t seen = 0;
+  Metrics metrics;
+};
+
 // Called once for each update, never twice at a time, in any order.
-using OnUpdate = std::function<void(Update&& update)>;
+using OnArrival = std::function<void(Arrival&& arrival)>;
+
+// What a client of the round is to be sent. May be called from several threads.
+using PlanFor = std::function<Plan(int client)>;
 
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Hands the plan to the chosen clients and their updates to `on_update`; returns when all are in.
-  virtual void Run(const Plan& plan, std::span<const int> clients, const OnUpdate& on_update) = 0;
+  // Hands their plans to the clients and what comes back to `on_arrival`; returns when all are in.
+  virtual void Run(const PlanFor& plan_for, std::span<const int> clients,
+                   const OnArrival& on_arrival) = 0;
 };
 
 }  // namespace kindred

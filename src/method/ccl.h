@@ -1,4 +1,5 @@
-// MoCo on one client: momentum contrast against the client's own bank of keys.
+// Collaborative contrastive learning on one client (the paper's method), and momentum contrast,
+// which it becomes without the others.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,9 @@
 namespace kindred {
 
 // Shared: "q/..." and "k/...", the main and the momentum model. Kept: the local bank.
+std::unique_ptr<Method> MakeCcl(const MethodContext& context);
+
+// The same with local negatives and no matching: MoCo.
 std::unique_ptr<Method> MakeMoco(const MethodContext& context);
 
 }  // namespace kindred

@@ -1,0 +1,184 @@
+#include "method/ccl.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "loss/contrastive.h"
+#include "loss/neighborhood.h"
+#include "method/local_bank.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+constexpr int kCclBatch = 6;
+
+MethodContext CclContext(const std::string& negatives, double lambda) {
+  return {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
+          .method = {.name = "ccl",
+                     .ccl = {.negatives = negatives,
+                             .bank = 12,
+                             .neighbors = 3,
+                             .lambda = lambda,
+                             .warmup = 0.4,
+                             .momentum = 0.9}},
+          .batch = kCclBatch};
+}
+
+at::Tensor CclUnitRows(int64_t rows, int seed) {
+  torch::manual_seed(seed);
+  return torch::nn::functional::normalize(torch::randn({rows, 16}));
+}
+
+Batch CclBatch(int step) {
+  torch::manual_seed(100 + step);
+  Batch batch;
+  batch.first = torch::randn({kCclBatch, 3, 8, 8});
+  batch.second = torch::randn({kCclBatch, 3, 8, 8});
+  batch.key = {.seed = 4, .round = 3, .client = 1, .epoch = 0, .step = static_cast<uint64_t>(step)};
+  for (int i = 0; i < kCclBatch; ++i) batch.samples.push_back(10 * step + i);
+  return batch;
+}
+
+// Takes two steps without SGD and returns the second's loss, trace and metrics.
+struct CclSteps {
+  CclSteps(const MethodContext& context, const RoundStart& start) : method(MakeCcl(context)) {
+    local = method->NewLocalState();
+    method->BeginRound(start);
+    first_loss = method->Loss(CclBatch(0), local).item<double>();
+    method->AfterStep(local);
+    loss = method->Loss(CclBatch(1), local).item<double>();
+    trace = *method->Trace();
+    metrics = method->EndRound(local);
+  }
+  std::unique_ptr<Method> method;
+  NamedTensors local;
+  double first_loss = 0, loss = 0;
+  StepTrace trace;
+  Metrics metrics;
+};
+
+TEST(Ccl, NegativesAreTheBanksThatAreAskedFor) {
+  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  for (const auto& [negatives, local, other] : std::vector<std::tuple<std::string, bool, bool>>{
+           {"local", true, false}, {"union", true, true}, {"remote", false, true}}) {
+    const CclSteps with(CclContext(negatives, 0), {.remote = remote});
+    EXPECT_EQ(with.trace.local, local) << negatives;
+    EXPECT_EQ(with.trace.remote, other) << negatives;
+    // Without remote features yet, they are local.
+    const CclSteps without(CclContext(negatives, 0), {});
+    EXPECT_TRUE(without.trace.local);
+    EXPECT_FALSE(without.trace.remote);
+    if (negatives == "local") {
+      EXPECT_EQ(with.loss, without.loss);
+    }
+    if (negatives == "union") {
+      EXPECT_GT(with.loss, without.loss) << "more negatives";
+    }
+  }
+}
+
+TEST(Ccl, LambdaRisesLinearlyOverTheFirstRounds) {
+  // Four of ten rounds: 0, 1/4, 1/2, 3/4, 1, 1, ...
+  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  for (const auto& [round, expected] :
+       std::vector<std::pair<int, double>>{{0, 0}, {1, 0.5}, {3, 1.5}, {4, 2}, {9, 2}}) {
+    const CclSteps steps(CclContext("union", 2.0),
+                         {.round = round, .rounds = 10, .remote = remote});
+    EXPECT_NEAR(steps.metrics.at("lambda"), expected, 1e-12);
+    EXPECT_EQ(steps.metrics.contains("neighborhood"), expected > 0);
+  }
+}
+
+TEST(Ccl, TheLossIsContrastPlusLambdaTimesMatching) {
+  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const RoundStart start = {.round = 9, .rounds = 10, .remote = remote};
+  const CclSteps plain(CclContext("union", 0), start), matched(CclContext("union", 2.0), start);
+  const auto& m = matched.metrics;
+  EXPECT_GT(m.at("neighborhood"), 0);
+  EXPECT_NEAR(plain.metrics.at("contrast"), m.at("contrast"), 1e-6);
+  // K = 12 candidates of 20 remote rows and 6 own, three neighbours of each query.
+  EXPECT_EQ(matched.trace.candidates.size(0), 12);
+  EXPECT_EQ(matched.trace.neighbors.sizes(), (std::vector<int64_t>{kCclBatch, 3}));
+  // The first step has no keys of its own yet and the same loss otherwise, so the mean over both
+  // steps of (loss - contrast) / lambda is the matching reported.
+  EXPECT_NEAR((matched.first_loss - plain.first_loss + matched.loss - plain.loss) / 2,
+              2.0 * m.at("neighborhood"), 1e-5);
+}
+
+TEST(Ccl, CandidatesAreDrawnAnewForEachStepFromBothBanks) {
+  const auto method = MakeCcl(CclContext("union", 1.0));
+  NamedTensors local = method->NewLocalState();
+  method->BeginRound({.round = 9, .rounds = 10, .remote = {CclUnitRows(20, 1), {}}});
+  std::vector<at::Tensor> drawn;
+  bool own = false, other = false;
+  for (int step = 0; step < 4; ++step) {
+    method->Loss(CclBatch(step), local);
+    drawn.push_back(method->Trace()->candidates.clone());
+    own |= (drawn.back() >= 20).any().item<bool>();
+    other |= (drawn.back() < 20).any().item<bool>();
+    method->AfterStep(local);
+  }
+  EXPECT_TRUE(own && other);
+  EXPECT_FALSE(torch::equal(drawn[2], drawn[3]));
+}
+
+TEST(Ccl, FewerRowsThanKAreAllCandidates) {
+  const auto method = MakeCcl(CclContext("union", 1.0));
+  NamedTensors local = method->NewLocalState();
+  method->BeginRound({.round = 9, .rounds = 10, .remote = {CclUnitRows(5, 1), {}}});
+  EXPECT_TRUE(std::isfinite(method->Loss(CclBatch(0), local).item<double>()));
+  EXPECT_TRUE(torch::equal(method->Trace()->candidates, torch::arange(5)));
+}
+
+TEST(Ccl, FeaturesOfChangesNothing) {
+  for (const char* statistics : {"running", "batch"}) {
+    MethodContext context = CclContext("union", 0);
+    context.privacy.statistics = statistics;
+    const CclSteps steps(context, {});
+    const std::string before = DigestOf(steps.method->Shared());
+    const auto features = steps.method->FeaturesOf(CclBatch(3).first);
+    EXPECT_EQ(DigestOf(steps.method->Shared()), before) << statistics;
+    EXPECT_FALSE(features.requires_grad());
+    EXPECT_NEAR(features[0].norm().item<double>(), 1, 1e-5);
+    // The momentum model's features: a batch's statistics see the other images, running ones do
+    // not.
+    const auto alone = steps.method->FeaturesOf(CclBatch(3).first.narrow(0, 0, 2));
+    const bool same = torch::allclose(alone[0], features[0], 1e-4, 1e-5);
+    EXPECT_EQ(same, std::string(statistics) == "running");
+  }
+}
+
+TEST(Ccl, SharesWhatOthersUse) {
+  EXPECT_EQ(MakeCcl(CclContext("union", 0))->FeaturesToShare(), 12);
+  EXPECT_EQ(MakeCcl(CclContext("remote", 1))->FeaturesToShare(), 12);
+  EXPECT_EQ(MakeCcl(CclContext("local", 1))->FeaturesToShare(), 12) << "candidates of matching";
+  EXPECT_EQ(MakeCcl(CclContext("local", 0))->FeaturesToShare(), 0);
+  EXPECT_EQ(MakeMoco(CclContext("union", 1))->FeaturesToShare(), 0);
+}
+
+TEST(Ccl, RefusesRemoteFeaturesThatCannotBe) {
+  const auto method = MakeCcl(CclContext("union", 1));
+  auto nan = CclUnitRows(4, 1);
+  nan[2][3] = NAN;
+  const std::vector<std::pair<at::Tensor, std::string>> bad = {
+      {nan, "not finite"},
+      {CclUnitRows(4, 1).narrow(1, 0, 8), "8 wide, not 16"},
+      {2 * CclUnitRows(4, 1), "not of length 1"}};
+  for (const auto& [rows, why] : bad) {
+    ExpectError(ExitCode::kNetwork, why, [&] { method->BeginRound({.remote = {rows, {}}}); });
+  }
+}
+
+TEST(Ccl, RefusesAsManyNeighborsAsCandidates) {
+  MethodContext context = CclContext("union", 1);
+  context.method.ccl.neighbors = 12;
+  ExpectError(ExitCode::kUsage, "ccl.neighbors = 12", [&] { MakeCcl(context); });
+  context.method.ccl.lambda = 0;
+  EXPECT_NO_THROW(MakeCcl(context)) << "not used";
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,20 @@
+// [privacy]: how features are made that may leave a client.
+#pragma once
+
+#include <string>
+
+#include "base/config.h"
+
+namespace kindred {
+
+// [privacy]
+struct PrivacyOptions {
+  std::string features = "encoded";    // encoded: of InstaHide's encodings; plain: simulation only
+  int mix = 4;                         // k: images in an encoding
+  std::string input = "signed";        // signed: x' as InstaHide makes it; magnitude: |x'|
+  std::string statistics = "running";  // batch norm of the encoding pass: running or batch
+};
+
+void Bind(Config& config, PrivacyOptions& options);
+
+}  // namespace kindred
