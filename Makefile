@@ -7,7 +7,7 @@ help:
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make demo    install what is missing, build, run the demo on Fashion-MNIST"
 	@echo "make build   leaves $(KINDRED)"
-	@echo "make bench   views beside torchvision's, how a round scales"
+	@echo "make bench   views beside torchvision's, how a round scales, what matching costs"
 	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan    the tests under ThreadSanitizer"
 	@echo "make dev     the tests with symbols and the standard library's own checks"
@@ -37,9 +37,10 @@ demo: build
 bench: install
 	@tools/install_packages.sh bench
 	cmake --preset release
-	cmake --build --preset release --target bench_views bench_round
+	cmake --build --preset release --target bench_views bench_round bench_matching
 	bench/views.py
 	build/release/bench/bench_round
+	build/release/bench/bench_matching
 
 format:
 	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc

@@ -88,6 +88,11 @@ TEST(Program, PicturesAreWrittenOnceAndReplacedOnlyByForce) {
   EXPECT_EQ(Kindred(folder, "data preview --out p.png --force --count 4").code, 0);
   EXPECT_NE(ReadFile(folder.path() / "p.png", 1 << 20), png);
   EXPECT_EQ(Kindred(folder, "data preview --out none/p.png").code, 3);
+  const Ran encodings = Kindred(folder, "data preview --encodings --out e.png --count 3");
+  EXPECT_EQ(encodings.code, 0) << encodings.err;
+  EXPECT_NE(encodings.out.find("does not encrypt"), std::string::npos);
+  ExpectFailure(Kindred(folder, "data preview --encodings --out f.png --set data.limit=3"), 2,
+                "privacy.mix = 4");
 }
 
 TEST(Program, BadImagesAreOneLineAndExitCodeThree) {

@@ -35,35 +35,43 @@ void Paste(std::span<const uint8_t> image, const ImageShape& shape, int zoom, in
 
 }  // namespace
 
+DecodedImage PictureSheet(const std::vector<Bytes>& pictures, int columns,
+                          const ImageShape& shape) {
+  const int side = std::max(shape.height, shape.width);
+  const int zoom = std::max(1, (kCell + side - 1) / side);
+  const int step_y = shape.height * zoom + kGap, step_x = shape.width * zoom + kGap;
+  const int count = static_cast<int>(pictures.size()) / columns;
+  const int groups = count > 1 ? 2 : 1, rows = (count + groups - 1) / groups;
+  DecodedImage sheet;
+  sheet.shape = {3, rows * step_y + kGap, groups * (columns * step_x + 3 * kGap) - 2 * kGap};
+  sheet.pixels.assign(
+      3 * static_cast<size_t>(sheet.shape.height) * static_cast<size_t>(sheet.shape.width), 255);
+  for (int i = 0; i < count; ++i) {
+    const int top = kGap + i / groups * step_y;
+    const int left = kGap + i % groups * (columns * step_x + 3 * kGap);
+    for (int column = 0; column < columns; ++column) {
+      Paste(pictures[static_cast<size_t>(i * columns + column)], shape, zoom, top,
+            left + column * step_x, sheet);
+    }
+  }
+  return sheet;
+}
+
 DecodedImage PreviewSheet(const Images& images, std::span<const int> samples,
                           const ViewRecipe& recipe, uint64_t seed) {
   const size_t size = images.ImageSize();
   std::vector<float> first(samples.size() * size), second(first.size());
   MakeViewPairs(images, samples, recipe, {.seed = seed}, first, second);
-
-  const ImageShape shape = {images.channels, images.height, images.width};
-  const int side = std::max(images.height, images.width);
-  const int zoom = std::max(1, (kCell + side - 1) / side);
-  const int step_y = images.height * zoom + kGap, step_x = images.width * zoom + kGap;
-  const int count = static_cast<int>(samples.size());
-  const int groups = count > 1 ? 2 : 1, rows = (count + groups - 1) / groups;
-  DecodedImage sheet;
-  sheet.shape = {3, rows * step_y + kGap, groups * (3 * step_x + 3 * kGap) - 2 * kGap};
-  sheet.pixels.assign(
-      3 * static_cast<size_t>(sheet.shape.height) * static_cast<size_t>(sheet.shape.width), 255);
-  for (int i = 0; i < count; ++i) {
-    const int top = kGap + i / groups * step_y;
-    const int left = kGap + i % groups * (3 * step_x + 3 * kGap);
-    const size_t at = static_cast<size_t>(i) * size;
-    Paste(images[samples[static_cast<size_t>(i)]], shape, zoom, top, left, sheet);
-    int column = 1;
+  std::vector<Bytes> pictures;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const auto original = images[samples[i]];
+    pictures.emplace_back(original.begin(), original.end());
     for (const auto* views : {&first, &second}) {
-      const auto view = std::span<const float>(*views).subspan(at, size);
-      Paste(Denormalize(view, images.channels, recipe.normalization), shape, zoom, top,
-            left + column++ * step_x, sheet);
+      pictures.push_back(Denormalize(std::span<const float>(*views).subspan(i * size, size),
+                                     images.channels, recipe.normalization));
     }
   }
-  return sheet;
+  return PictureSheet(pictures, 3, {images.channels, images.height, images.width});
 }
 
 }  // namespace kindred

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -35,6 +36,8 @@ class Ccl : public Method {
  public:
   explicit Ccl(const MethodContext& context)
       : options_(context.method.ccl),
+        mix_(context.privacy.mix),
+        magnitude_(context.privacy.input == "magnitude"),
         batch_statistics_(context.privacy.statistics == "batch"),
         dim_(context.model.dim),
         q_(context.model, context.channels),
@@ -81,6 +84,9 @@ class Ccl : public Method {
       sums_["remote_cosine"] += torch::mv(q.detach(), remote_center_).mean().item<double>();
     }
     if (lambda_ > 0) loss = loss + lambda_ * Matching(q, bank, batch.key);
+    if (options_.encoded > 0 && bank.size(0) > 0) {
+      loss = loss + options_.encoded * Encoded(batch, bank);
+    }
     return loss;
   }
 
@@ -158,7 +164,48 @@ class Ccl : public Method {
     return matched.loss;
   }
 
+  // Beyond the paper: encodings of the first half of the batch, mixed from the whole, are
+  // contrasted with the client's own clean keys, so that features of encodings come to lie among
+  // those of images. The key of an encoding is the mean of its images' keys by their weights.
+  at::Tensor Encoded(const Batch& batch, const at::Tensor& bank) {
+    const int64_t size = batch.first.size(0), half = (size + 1) / 2;
+    Rng rng = StepRng(Purpose::kMixViews, batch.key);
+    std::vector<double> weights;
+    for (int64_t i = 0; i < half; ++i) {
+      const auto drawn = DrawWeights(mix_, rng);
+      weights.insert(weights.end(), drawn.begin(), drawn.end());
+    }
+    const auto weight = torch::tensor(weights, torch::kFloat).view({half, mix_});
+    auto encodings = torch::zeros_like(batch.first.narrow(0, 0, half));
+    auto keys = torch::zeros({half, dim_});
+    for (int i = 0; i < mix_; ++i) {
+      auto order = rng.Permutation(static_cast<int>(size));
+      if (i == 0) std::iota(order.begin(), order.end(), 0);
+      const auto rows = torch::tensor(order, torch::kInt64).narrow(0, 0, half);
+      const auto part = weight.select(1, i);
+      encodings += part.view({half, 1, 1, 1}) * batch.first.index_select(0, rows);
+      keys += part.view({half, 1}) * keys_.index_select(0, rows);
+    }
+    if (magnitude_) {
+      encodings.abs_();
+    } else {
+      float* values = encodings.data_ptr<float>();
+      uint64_t bits = 0;
+      for (int64_t v = 0; v < encodings.numel(); ++v, bits >>= 1) {
+        if (v % 64 == 0) bits = rng();
+        if (bits & 1) values[v] = -values[v];
+      }
+    }
+    const KeepBuffers keep(*q_);  // running statistics stay those of images
+    const auto q = q_(encodings);
+    const auto loss = Contrastive(q, torch::nn::functional::normalize(keys), {bank}, options_.tau);
+    sums_["encoded"] += loss.item<double>();
+    return loss;
+  }
+
   CclOptions options_;
+  int mix_;
+  bool magnitude_;
   bool batch_statistics_;
   int64_t dim_;
   Network q_, k_;
@@ -197,6 +244,7 @@ std::unique_ptr<Method> MakeMoco(const MethodContext& context) {
   MethodContext moco = context;
   moco.method.ccl.negatives = "local";
   moco.method.ccl.lambda = 0;
+  moco.method.ccl.encoded = 0;
   return MakeCcl(moco);
 }
 

@@ -38,6 +38,9 @@ void Bind(Config& config, MethodOptions& options) {
               {.least = 0, .most = 1000});
   config.Bind("ccl.warmup", &options.ccl.warmup,
               "share of the rounds over which lambda rises from 0", {.least = 0, .most = 1});
+  config.Bind("ccl.encoded", &options.ccl.encoded,
+              "weight of training on encodings of the batch's images; 0: none",
+              {.least = 0, .most = 1000});
   config.Bind("ccl.momentum", &options.ccl.momentum, "m: how slowly the momentum model follows",
               {.least = 0, .most = 1});
 }

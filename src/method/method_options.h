@@ -16,6 +16,7 @@ struct CclOptions {
   double tau_nm = 0.05;             // temperature of neighborhood matching
   double lambda = 0.05;             // weight of neighborhood matching; 0: none
   double warmup = 0.1;              // share of the rounds over which lambda rises from 0
+  double encoded = 0;               // weight of training on encodings of the batch; 0: none
   double momentum = 0.99;           // m: how slowly the momentum model follows
 };
 

@@ -1,26 +1,11 @@
 #include "privacy/instahide.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "augment/normalize.h"
 #include "base/error.h"
 
 namespace kindred {
-namespace {
-
-std::vector<double> DrawWeights(int k, SecretStream& stream) {
-  std::vector<double> weights(static_cast<size_t>(k));
-  do {
-    double sum = 0;
-    for (double& weight : weights) sum += weight = std::abs(stream.Normal());
-    for (double& weight : weights) weight /= sum;
-  } while (!(*std::max_element(weights.begin(), weights.end()) <= kMostWeight));
-  return weights;
-}
-
-}  // namespace
-
 std::vector<Mix> DrawMixes(int images, int count, int k, const Secret& secret, uint32_t round) {
   Check(2 <= k && k <= images && 0 <= count && count <= images, "mixes that cannot be drawn");
   SecretStream stream(secret, {round, SecretUse::Part::kMixes});

@@ -36,7 +36,7 @@ TEST(InstaHide, MixesKDifferentImagesByWeightsThatSumToOne) {
       EXPECT_NEAR(std::accumulate(mix.weights.begin(), mix.weights.end(), 0.0), 1, 1e-12);
       for (const double weight : mix.weights) {
         EXPECT_GE(weight, 0);
-        EXPECT_LE(weight, kMostWeight);
+        EXPECT_LE(weight, kHeaviest);
       }
     }
   }
