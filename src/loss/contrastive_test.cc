@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <fstream>
 
 namespace kindred {
 namespace {
@@ -150,6 +151,27 @@ TEST(Contrastive, TilesAndSeveralBanksGiveTheLossAndGradientOfOneMatrix) {
       EXPECT_TRUE(torch::allclose(q.grad(), twin.grad(), 1e-9, 1e-9)) << tau << " " << rows;
     }
   }
+}
+
+// A line of /proc/self/status in MB: VmRSS, what is resident, or VmHWM, the most that ever was.
+double StatusMegabytes(const std::string& name) {
+  std::ifstream in("/proc/self/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(name + ":")) return std::stod(line.substr(name.size() + 1)) / 1024;
+  }
+  return 0;
+}
+
+TEST(Contrastive, AHundredClientsBanksTakeLittleMemoryBesideThemselves) {
+  torch::manual_seed(1);
+  const auto row = torch::nn::functional::normalize(torch::randn({1, 128}));
+  const auto bank = row.repeat({100 * 4096, 1});  // 210 MB; its logits would be as many again
+  auto q = torch::nn::functional::normalize(torch::randn({128, 128})).requires_grad_();
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+  const double before = StatusMegabytes("VmRSS");
+  Contrastive(q, q.detach(), {bank}, 0.1).backward();
+  EXPECT_LT(StatusMegabytes("VmHWM") - before, 64);
+  EXPECT_GT(before, 200) << "the bank is there";
 }
 
 }  // namespace

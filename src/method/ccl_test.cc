@@ -151,6 +151,21 @@ TEST(Ccl, FeaturesOfChangesNothing) {
   }
 }
 
+TEST(Ccl, TrainingOnEncodingsAddsALossAndLeavesRunningStatisticsAlone) {
+  MethodContext context = CclContext("union", 0);
+  const CclSteps plain(context, {});
+  for (const char* input : {"signed", "magnitude"}) {
+    context.method.ccl.encoded = 0.5;
+    context.privacy.input = input;
+    const CclSteps encoded(context, {});
+    // None in the first of two steps, when there are no keys to contrast with.
+    EXPECT_EQ(encoded.first_loss, plain.first_loss);
+    EXPECT_NEAR(encoded.loss, plain.loss + 0.5 * 2 * encoded.metrics.at("encoded"), 1e-5) << input;
+    EXPECT_GT(encoded.metrics.at("encoded"), 0);
+    EXPECT_EQ(DigestOf(encoded.method->Shared()), DigestOf(plain.method->Shared())) << input;
+  }
+}
+
 TEST(Ccl, SharesWhatOthersUse) {
   EXPECT_EQ(MakeCcl(CclContext("union", 0))->FeaturesToShare(), 12);
   EXPECT_EQ(MakeCcl(CclContext("remote", 1))->FeaturesToShare(), 12);

@@ -1,0 +1,84 @@
+#include "run/run_record.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "tests/folders.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+RoundReport RecordReport(int round) {
+  return {.round = round,
+          .loss = 2,
+          .images = 100,
+          .bytes_down = 10,
+          .bytes_up = 20,
+          .seconds = 4,
+          .metrics = {{"feature_cosine", 0.1 * round}}};
+}
+
+TEST(RunRecord, GoesOnWithSumsModelPoolAndMetrics) {
+  const auto folder = TestFolder();
+  const RunDir dir(folder.path() / "run");
+  dir.Create("");
+  LocalStore store(1 << 20, folder.path() / "scratch");
+  const RunIdentity identity = {"c", "d", "p"};
+  std::string pool;
+  {
+    RunRecord record(dir, identity, 3);
+    record.Start({{"w", torch::ones({2})}}, store);
+    EXPECT_EQ(record.NextRound(), 0);
+    record.AddKnn(0, 0.25, 1);
+    record.AddRound(RecordReport(0));
+    record.Server().global.at("w").fill_(5);
+    record.Server().pool.Replace(1, torch::ones({1, 1}), 0);
+    pool = DigestOf(record.Server().pool.ToTensors());
+    record.Save(1, store);
+    record.AddRound(RecordReport(1));  // never saved
+  }
+  RunRecord record(dir, identity, 3);
+  record.Start({{"w", torch::ones({2})}}, store);
+  EXPECT_EQ(record.NextRound(), 1);
+  EXPECT_FALSE(record.Finished());
+  EXPECT_EQ(record.Global().at("w")[0].item<float>(), 5);
+  EXPECT_EQ(DigestOf(record.Server().pool.ToTensors()), pool);
+  EXPECT_EQ(record.Sums().first_knn, 0.25);
+  EXPECT_EQ(record.Sums().images, 100);
+  EXPECT_EQ(record.Sums().diagnostics.at("feature_cosine"), 0);
+  EXPECT_EQ(ReadMetrics(dir.metrics()).size(), 2u) << "the line of the round that was lost is gone";
+  record.Save(3, store);
+  EXPECT_TRUE(record.Finished());
+}
+
+TEST(RunRecord, RefusesTheCheckpointOfAnotherRun) {
+  const auto folder = TestFolder();
+  const RunDir dir(folder.path() / "run");
+  dir.Create("");
+  LocalStore store(1 << 20, folder.path() / "scratch");
+  RunRecord first(dir, {"c", "d", "p"}, 3);
+  first.Start({{"w", torch::ones({2})}}, store);
+  first.Save(1, store);
+  for (const RunIdentity& other :
+       {RunIdentity{"x", "d", "p"}, RunIdentity{"c", "x", "p"}, RunIdentity{"c", "d", "x"}}) {
+    RunRecord record(dir, other, 3);
+    ExpectError(ExitCode::kUsage, "another", [&] {
+      record.Start({{"w", torch::ones({2})}}, store);
+    });
+  }
+}
+
+TEST(WhyCollapsed, WarnsOfFeaturesThatAreNearlyOnePoint) {
+  const Metrics healthy = {{"feature_cosine", 0.5}, {"shared_cosine", 0.9}};
+  const Metrics collapsed = {{"feature_cosine", 0.89}, {"feature_rank", 1.4}};
+  const Metrics shared = {{"feature_cosine", 0.5}, {"shared_cosine", 0.97}};
+  EXPECT_FALSE(WhyCollapsed(5, healthy));
+  EXPECT_FALSE(WhyCollapsed(5, {})) << "a method without features";
+  EXPECT_FALSE(WhyCollapsed(1, collapsed)) << "still near random weights";
+  EXPECT_NE(WhyCollapsed(2, collapsed).value_or("").find("cosine of 0.89"), std::string::npos);
+  EXPECT_NE(WhyCollapsed(2, shared).value_or("").find("shared features"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kindred
