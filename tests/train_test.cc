@@ -60,6 +60,7 @@ TEST(Train, WorkersDoNotChangeTheModel) {
     EXPECT_EQ(DigestIn(folder, out), DigestIn(folder, "w1"));
     // Losses and accuracies are the same numbers, too.
     EXPECT_EQ(SummaryOf(folder, out)["knn_last"], SummaryOf(folder, "w1")["knn_last"]);
+    EXPECT_EQ(SummaryOf(folder, out)["diagnostics"], SummaryOf(folder, "w1")["diagnostics"]);
   }
   const Ran spilled = Kindred(folder, kTinySix + " --set train.memory=0 --out spilled");
   ASSERT_EQ(spilled.code, 0) << spilled.err;
@@ -95,6 +96,7 @@ TEST(Train, ARunKilledAtTwentyFiveMomentsEndsWithTheSameModel) {
     ASSERT_EQ(ran.code, 0) << ran.err;
     EXPECT_EQ(DigestIn(folder, out), digest) << "after " << kills << " kills";
     EXPECT_EQ(lines(out), lines("whole"));  // no round is told twice
+    EXPECT_EQ(SummaryOf(folder, out)["diagnostics"], SummaryOf(folder, "whole")["diagnostics"]);
   }
 }
 
@@ -227,6 +229,8 @@ TEST(Train, RefusesWhatCannotBeTrained) {
   expect("ccl.bank=16", "ccl.bank = 16 is below train.batch = 32");
   expect("model.bn_splits=5", "not a multiple of model.bn_splits");
   expect("method.name=mocco", "one of ccl, moco");
+  expect("partition.scheme=iid --set partition.clients=200", "client 0 has 2 images");
+  expect("ccl.neighbors=64", "ccl.neighbors = 64");
 }
 
 TEST(Train, UnlabeledImagesNeedNoLabels) {

@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -43,14 +44,20 @@ void ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
                                   .count = std::min(method.FeaturesToShare(), data.images.count),
                                   .batch = options.batch};
   const auto features = [&](const at::Tensor& images) { return method.FeaturesOf(images); };
-  FeatureSpread spread;
   if (options.privacy.features == "plain") {
     outcome.plain = LeavePlain(request, features);
-    spread = SpreadOf(outcome.plain.rows());
   } else {
     outcome.update.features = Protect(request, features);
-    spread = SpreadOf(outcome.update.features.rows());
   }
+  const at::Tensor& rows =
+      outcome.plain.rows().defined() ? outcome.plain.rows() : outcome.update.features.rows();
+  if (const auto why = WhyNotFeatures(rows, rows.size(1), rows.size(0))) {
+    throw UsageError(
+        "round {}, client {}: its features diverged ({}); start again with a lower "
+        "train.lr",
+        plan.round + 1, data.client, *why);
+  }
+  const FeatureSpread spread = SpreadOf(rows);
   outcome.update.metrics["shared_cosine"] = spread.cosine;
   outcome.update.metrics["shared_rank"] = spread.rank;
 }

@@ -1,6 +1,6 @@
 #include "eval/false_negatives.h"
 
-#include "base/error.h"
+#include <algorithm>
 
 namespace kindred {
 

@@ -34,7 +34,7 @@ double PredictedFalseNegatives(const std::vector<std::vector<double>>& shares, i
 // Makes the observers of a run's clients. Its metrics: "false_negatives", measured, an encoding
 // counted by the weight of the query's class in its mix; "false_negatives_predicted"; and
 // "neighbors_same_class", the share of the neighbours' weight in the query's class. May be shared
-// between threads.
+// between threads; the observers of a round must be gone before one of the next is made.
 class FalseNegatives {
  public:
   explicit FalseNegatives(const LabeledClients& clients);

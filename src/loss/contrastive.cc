@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "loss/with_gradient.h"
 
@@ -11,13 +12,12 @@ namespace {
 
 constexpr int64_t kTile = 1024;  // rows of a bank at a time
 
-}  // namespace
-
 // With p the softmax over the key and the negatives, dl/dq = (sum_n p_n n - (1 - p_k) k) / tau.
 // Both the softmax's denominator and the sum over n are kept relative to the largest logit so far,
 // and rescaled when a tile has a larger one.
-at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k,
-                       const std::vector<at::Tensor>& negatives, double tau) {
+std::pair<at::Tensor, at::Tensor> LossAndGradient(const at::Tensor& q, const at::Tensor& k,
+                                                  const std::vector<at::Tensor>& negatives,
+                                                  double tau) {
   torch::NoGradGuard no_gradient;
   const auto query = q.detach(), key = k.detach();
   const auto positive = (query * key).sum(1, true) / tau;  // [B, 1]
@@ -39,6 +39,14 @@ at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k,
   const auto loss = (largest + denominator.log() - positive).mean();
   const auto gradient =
       (weighted / denominator - key) / (tau * static_cast<double>(q.size(0)));  // [B, D]
+  return {loss, gradient};
+}
+
+}  // namespace
+
+at::Tensor Contrastive(const at::Tensor& q, const at::Tensor& k,
+                       const std::vector<at::Tensor>& negatives, double tau) {
+  const auto [loss, gradient] = LossAndGradient(q, k, negatives, tau);
   return WithGradient(q, loss, gradient);
 }
 

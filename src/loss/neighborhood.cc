@@ -24,7 +24,9 @@ at::Tensor NearestRows(const at::Tensor& similarities, int64_t count) {
   return rows;
 }
 
-}  // namespace
+struct Computed {
+  at::Tensor loss, gradient, neighbors;
+};
 
 // With u = S / tau, m the largest u in R, v = u - m, Z = sum_R e^v and A = sum_R v e^v, the
 // distribution of neighbour j has, relative to its own maximum u_j >= m and with w = e^(m - u_j),
@@ -36,7 +38,7 @@ at::Tensor NearestRows(const at::Tensor& similarities, int64_t count) {
 //
 //   sum_j dH_j/du_a = -e^v_a (v_a alpha + beta),
 //   alpha = sum_j e^-l_j,  beta = sum_j e^-l_j (H_j - l_j).
-Matched Neighborhood(const at::Tensor& q, const at::Tensor& candidates, int64_t n, double tau) {
+Computed Compute(const at::Tensor& q, const at::Tensor& candidates, int64_t n, double tau) {
   torch::NoGradGuard no_gradient;
   const auto query = q.detach().contiguous(), rows = candidates.detach();
   const int64_t batch = query.size(0), count = rows.size(0);
@@ -45,7 +47,7 @@ Matched Neighborhood(const at::Tensor& q, const at::Tensor& candidates, int64_t 
   const auto nearest = u.scalar_type() == torch::kDouble ? NearestRows<double>(u, ranked)
                                                          : NearestRows<float>(u, ranked);
   if (count <= n) {
-    return {WithGradient(q, torch::zeros({}, q.options()), torch::zeros_like(query)), nearest};
+    return {torch::zeros({}, query.options()), torch::zeros_like(query), nearest};
   }
   const auto neighbors = nearest.narrow(1, 0, n).contiguous();  // [B, N]
   const auto largest = u.gather(1, nearest.narrow(1, n, 1));    // m: [B, 1]
@@ -65,7 +67,14 @@ Matched Neighborhood(const at::Tensor& q, const at::Tensor& candidates, int64_t 
   auto& slope = e.mul_(v.mul_(alpha).add_(beta)).neg_();  // sum_j dH_j/du: [B, M]
   slope.scatter_(1, neighbors, -(entropy - log_z_j) / z_j);
   const auto gradient = torch::mm(slope, rows).div_(tau * static_cast<double>(batch * n));
-  return {WithGradient(q, entropy.mean(), gradient), neighbors};
+  return {entropy.mean(), gradient, neighbors};
+}
+
+}  // namespace
+
+Matched Neighborhood(const at::Tensor& q, const at::Tensor& candidates, int64_t n, double tau) {
+  const Computed computed = Compute(q, candidates, n, tau);
+  return {WithGradient(q, computed.loss, computed.gradient), computed.neighbors};
 }
 
 }  // namespace kindred

@@ -1,6 +1,7 @@
 #include "loss/top_n.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "base/error.h"

@@ -9,7 +9,8 @@ namespace kindred {
 
 // Places of the largest values in falling order; of equal values the lower place comes first. As
 // many as `places` holds, which is at most the number of values. The cost hardly grows with that
-// number. NaN is never among them while there is something else; `lanes` and `found` are scratch.
+// number. NaN is never among them while there is something else; then place 0 fills
+// up.
 template <class T>
 class TopN {
  public:

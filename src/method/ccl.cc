@@ -3,7 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -13,6 +13,7 @@
 #include "model/feature_spread.h"
 #include "model/momentum.h"
 #include "model/network.h"
+#include "privacy/instahide.h"
 
 namespace kindred {
 namespace {
@@ -67,24 +68,23 @@ class Ccl : public Method {
     remote_center_ = remote_.size(0) > 0 ? remote_.mean(0) : at::Tensor();
     lambda_ = WarmedUp(options_.lambda, options_.warmup, start.round, start.rounds);
     sums_ = {};
-    steps_ = 0;
   }
 
   // Eq. 12: L = L_contrast + lambda L_neigh.
   at::Tensor Loss(const Batch& batch, NamedTensors& local) override {
+    trace_ = {};
     keys_ = Keys(batch);
     samples_ = batch.samples;
     const auto q = q_(batch.first);
     const auto bank = BankKeys(local);
     auto loss = Contrastive(q, keys_, Negatives(bank), options_.tau);
     trace_.bank_samples = BankSamples(local);
-    ++steps_;
-    sums_["contrast"] += loss.item<double>();
+    Count("contrast", loss.item<double>());
     if (remote_center_.defined()) {
-      sums_["remote_cosine"] += torch::mv(q.detach(), remote_center_).mean().item<double>();
+      Count("remote_cosine", torch::mv(q.detach(), remote_center_).mean().item<double>());
     }
     if (lambda_ > 0) loss = loss + lambda_ * Matching(q, bank, batch.key);
-    if (options_.encoded > 0 && bank.size(0) > 0) {
+    if (options_.encoded > 0 && bank.size(0) > 0 && batch.first.size(0) >= mix_) {
       loss = loss + options_.encoded * Encoded(batch, bank);
     }
     return loss;
@@ -95,12 +95,14 @@ class Ccl : public Method {
 
   Metrics EndRound(const NamedTensors& local) override {
     Metrics metrics;
-    for (const auto& [name, sum] : sums_) metrics[name] = sum / static_cast<double>(steps_);
+    for (const auto& [name, sum] : sums_) metrics[name] = sum.total / sum.steps;
     metrics["lambda"] = lambda_;
     const FeatureSpread spread = SpreadOf(BankKeys(local));
     metrics["feature_cosine"] = spread.cosine;
     metrics["feature_std"] = spread.std;
     metrics["feature_rank"] = spread.rank;
+    remote_ = torch::empty({0, dim_});  // it may be large
+    remote_center_ = at::Tensor();
     return metrics;
   }
 
@@ -118,6 +120,12 @@ class Ccl : public Method {
   }
 
  private:
+  // Adds a step's number to the round's mean.
+  void Count(const std::string& name, double value) {
+    sums_[name].total += value;
+    ++sums_[name].steps;
+  }
+
   // k+ of each image: the momentum model's features of the second views. It sees them in a random
   // order, undone afterwards, so that split batch norm groups them otherwise than the queries.
   at::Tensor Keys(const Batch& batch) {
@@ -156,17 +164,17 @@ class Ccl : public Method {
          bank.index_select(0, trace_.candidates.narrow(0, from_remote, from_own) - remote)});
     const Matched matched = Neighborhood(q, candidates, options_.neighbors, options_.tau_nm);
     trace_.neighbors = matched.neighbors;
-    sums_["neighborhood"] += matched.loss.item<double>();
+    Count("neighborhood", matched.loss.item<double>());
     if (matched.neighbors.numel() > 0) {
-      sums_["neighbors_remote"] +=
-          (matched.neighbors < from_remote).to(torch::kDouble).mean().item<double>();
+      Count("neighbors_remote",
+            (matched.neighbors < from_remote).to(torch::kDouble).mean().item<double>());
     }
     return matched.loss;
   }
 
-  // Beyond the paper: encodings of the first half of the batch, mixed from the whole, are
-  // contrasted with the client's own clean keys, so that features of encodings come to lie among
-  // those of images. The key of an encoding is the mean of its images' keys by their weights.
+  // Beyond the paper: encodings, half as many as the batch has images, are contrasted with the
+  // client's own clean keys, so that features of encodings come to lie among those of images. The
+  // key of an encoding is the mean of its images' keys by their weights.
   at::Tensor Encoded(const Batch& batch, const at::Tensor& bank) {
     const int64_t size = batch.first.size(0), half = (size + 1) / 2;
     Rng rng = StepRng(Purpose::kMixViews, batch.key);
@@ -178,10 +186,9 @@ class Ccl : public Method {
     const auto weight = torch::tensor(weights, torch::kFloat).view({half, mix_});
     auto encodings = torch::zeros_like(batch.first.narrow(0, 0, half));
     auto keys = torch::zeros({half, dim_});
-    for (int i = 0; i < mix_; ++i) {
-      auto order = rng.Permutation(static_cast<int>(size));
-      if (i == 0) std::iota(order.begin(), order.end(), 0);
-      const auto rows = torch::tensor(order, torch::kInt64).narrow(0, 0, half);
+    const auto order = torch::tensor(rng.Permutation(static_cast<int>(size)), torch::kInt64);
+    for (int i = 0; i < mix_; ++i) {  // shifts of one order: the images of a mix are different
+      const auto rows = order.roll(i).narrow(0, 0, half);
       const auto part = weight.select(1, i);
       encodings += part.view({half, 1, 1, 1}) * batch.first.index_select(0, rows);
       keys += part.view({half, 1}) * keys_.index_select(0, rows);
@@ -199,7 +206,7 @@ class Ccl : public Method {
     const KeepBuffers keep(*q_);  // running statistics stay those of images
     const auto q = q_(encodings);
     const auto loss = Contrastive(q, torch::nn::functional::normalize(keys), {bank}, options_.tau);
-    sums_["encoded"] += loss.item<double>();
+    Count("encoded", loss.item<double>());
     return loss;
   }
 
@@ -213,8 +220,11 @@ class Ccl : public Method {
   at::Tensor remote_;         // Q_s: [M, D]
   at::Tensor remote_center_;  // its mean; undefined when there is none
   double lambda_ = 0;
-  Metrics sums_;
-  int64_t steps_ = 0;
+  struct Sum {
+    double total = 0;
+    int steps = 0;
+  };
+  std::map<std::string, Sum> sums_;
   // Of the step under way.
   at::Tensor keys_;
   std::vector<int> samples_;

@@ -7,7 +7,6 @@
 
 #include "loss/contrastive.h"
 #include "loss/neighborhood.h"
-#include "method/local_bank.h"
 #include "tests/throws.h"
 
 namespace kindred {
@@ -77,6 +76,32 @@ TEST(Ccl, NegativesAreTheBanksThatAreAskedFor) {
     if (negatives == "union") {
       EXPECT_GT(with.loss, without.loss) << "more negatives";
     }
+  }
+}
+
+// Both losses again from what they are functions of. theta_k starts as theta_q and nothing is
+// trained here, so the momentum model's features are those of the main model.
+TEST(Ccl, LossesAreThoseOfTheBanksAndCandidatesThatTheTraceTells) {
+  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  for (const char* negatives : {"local", "union", "remote"}) {
+    MethodContext context = CclContext(negatives, 2.0);
+    context.model.bn_splits = 1;
+    context.privacy.statistics = "batch";
+    const CclSteps steps(context, {.round = 9, .rounds = 10, .remote = remote});
+    const auto method = MakeCcl(context);
+    const auto q = method->FeaturesOf(CclBatch(1).first),
+               k = method->FeaturesOf(CclBatch(1).second);
+    const auto bank = method->FeaturesOf(CclBatch(0).second);
+    std::vector<at::Tensor> banks;
+    if (std::string(negatives) != "remote") banks.push_back(bank);
+    if (std::string(negatives) != "local") banks.push_back(remote.rows);
+    const auto candidates = torch::cat({remote.rows, bank}).index_select(0, steps.trace.candidates);
+    const Matched matched = Neighborhood(q, candidates, 3, 0.05);
+    const double expected =
+        Contrastive(q, k, banks, 0.1).item<double>() + 2 * matched.loss.item<double>();
+    EXPECT_NEAR(steps.loss, expected, 1e-4) << negatives;
+    EXPECT_TRUE(torch::equal(steps.trace.neighbors, matched.neighbors)) << negatives;
+    EXPECT_EQ(steps.trace.bank_samples[3].item<int64_t>(), 3);
   }
 }
 
@@ -153,6 +178,7 @@ TEST(Ccl, FeaturesOfChangesNothing) {
 
 TEST(Ccl, TrainingOnEncodingsAddsALossAndLeavesRunningStatisticsAlone) {
   MethodContext context = CclContext("union", 0);
+  context.model.bn_splits = 1;
   const CclSteps plain(context, {});
   for (const char* input : {"signed", "magnitude"}) {
     context.method.ccl.encoded = 0.5;
@@ -160,9 +186,11 @@ TEST(Ccl, TrainingOnEncodingsAddsALossAndLeavesRunningStatisticsAlone) {
     const CclSteps encoded(context, {});
     // None in the first of two steps, when there are no keys to contrast with.
     EXPECT_EQ(encoded.first_loss, plain.first_loss);
-    EXPECT_NEAR(encoded.loss, plain.loss + 0.5 * 2 * encoded.metrics.at("encoded"), 1e-5) << input;
+    EXPECT_NEAR(encoded.loss, plain.loss + 0.5 * encoded.metrics.at("encoded"), 1e-5) << input;
     EXPECT_GT(encoded.metrics.at("encoded"), 0);
     EXPECT_EQ(DigestOf(encoded.method->Shared()), DigestOf(plain.method->Shared())) << input;
+    NamedTensors local = encoded.local;
+    EXPECT_NO_THROW(encoded.method->Loss(CclBatch(2), local).backward());
   }
 }
 

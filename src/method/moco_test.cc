@@ -126,35 +126,5 @@ TEST(Moco, RefusesABankBelowTheBatch) {
               [&] { MakeMoco(context); });
 }
 
-// Every method of the table: what it shares and keeps can rest and travel, and a worker that has
-// trained another client in between gives the same result.
-TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
-  for (const auto& kind : MethodKinds()) {
-    MethodContext context = MocoContext();
-    context.method.name = kind.name;
-    const auto run = [&](Method& method, const NamedTensors& from) {
-      CopyInto(from, method.Shared());
-      NamedTensors local = method.NewLocalState();
-      torch::manual_seed(1);
-      method.BeginRound({.round = 5,
-                         .rounds = 10,
-                         .remote = {torch::nn::functional::normalize(torch::randn({30, 16})), {}}});
-      for (int step = 0; step < 2; ++step) {
-        const auto loss = method.Loss(
-            {MocoViews(step, 0), MocoViews(step, 1), {}, std::vector<int>(kMocoBatch)}, local);
-        loss.backward();
-        method.AfterStep(local);
-      }
-      return DigestOf(method.Shared()) + DigestOf(local);
-    };
-    const auto fresh = MakeMethod(context), used = MakeMethod(context);
-    const NamedTensors start = Clone(fresh->Shared());
-    EXPECT_EQ(start.size(), used->Shared().size());
-    EXPECT_FALSE(Under(start, fresh->EncoderPrefix()).empty());
-    run(*used, start);
-    EXPECT_EQ(run(*used, start), run(*fresh, start)) << kind.name;
-  }
-}
-
 }  // namespace
 }  // namespace kindred

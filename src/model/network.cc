@@ -51,8 +51,9 @@ KeepBuffers::KeepBuffers(const torch::nn::Module& module) : buffers_(module.buff
 }
 
 KeepBuffers::~KeepBuffers() {
-  torch::NoGradGuard no_gradient;
-  for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(saved_[i]);
+  // Through a handle with a version of its own: a backward pass still to come has saved the
+  // buffers, does not read them in training, and would refuse ones that it sees changed.
+  for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i].variable_data().copy_(saved_[i]);
 }
 
 void Initialize(torch::nn::Module& module, uint64_t seed) {

@@ -42,6 +42,20 @@ TEST(InstaHide, MixesKDifferentImagesByWeightsThatSumToOne) {
   }
 }
 
+TEST(InstaHide, WeightsAreMagnitudesOfNormalsScaledToOne) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng({.seed = seed, .purpose = Purpose::kMixViews}), again = rng;
+    const auto weights = DrawWeights(2, rng);
+    double a = 0, b = 0;
+    do {  // of two, the larger exceeds .65 often
+      a = std::abs(again.Normal());
+      b = std::abs(again.Normal());
+    } while (std::max(a, b) / (a + b) > 0.65);
+    EXPECT_DOUBLE_EQ(weights[0], a / (a + b));
+    EXPECT_DOUBLE_EQ(weights[1], b / (a + b));
+  }
+}
+
 TEST(InstaHide, AsManyImagesAsAMixTakesAreEnough) {
   for (const Mix& mix : DrawMixes(4, 4, 4, SeededSecret(1, 2), 0)) {
     auto images = mix.images;

@@ -3,7 +3,7 @@
 #include <sodium.h>
 
 #include <bit>
-#include <cstring>
+#include <string_view>
 
 #include "base/error.h"
 

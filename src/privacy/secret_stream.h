@@ -25,6 +25,8 @@ struct SecretUse {
 class SecretStream : public Draws<SecretStream> {
  public:
   SecretStream(const Secret& secret, const SecretUse& use);
+  SecretStream(const SecretStream&) = delete;  // a copy would give the same numbers again
+  SecretStream& operator=(const SecretStream&) = delete;
 
   uint64_t operator()() {
     if (next_ == block_.size()) Refill();

@@ -8,9 +8,8 @@
 namespace kindred {
 namespace {
 
-// RFC 8439, 2.4.2's key and 2.3.2-like use would need its nonce; here the stream is compared with
-// the RFC's first test vector of appendix A.1: key and nonce zero, counter 0. Our nonce is never
-// zero, so the vector is checked through the parts that make it: part 0, round 0.
+// RFC 8439, appendix A.1, test vectors 1 and 2: key and nonce zero, counters 0 and 1. A part of 0,
+// which is never used, makes the nonce zero.
 TEST(SecretStream, IsChaCha20OfTheRfc) {
   SecretStream stream(Secret{}, {0, static_cast<SecretUse::Part>(0)});
   // 76 b8 e0 ad a0 f1 3d 90 40 5d 6a e5 53 86 bd 28, little-endian.

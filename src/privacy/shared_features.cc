@@ -66,7 +66,7 @@ ProtectedFeatures Protect(const FeatureRequest& request, const FeatureFunction& 
 }
 
 PlainFeatures LeavePlain(const FeatureRequest& request, const FeatureFunction& features) {
-  const auto mixes = MixesOf(request);
+  const auto mixes = MixesOf(request);  // plain ones keep to what encoded ones can be made of
   PlainFeatures result;
   result.rows_ = InBatches(
       request, static_cast<int64_t>(mixes.size()),

@@ -24,7 +24,9 @@ Tally Tally::FromJson(const nlohmann::ordered_json& json) {
               .bytes_up = json.at("up")};
   if (json.contains("first")) tally.first_knn = json["first"].get<double>();
   if (json.contains("last")) tally.last_knn = json["last"].get<double>();
-  json.at("diagnostics").get_to(tally.diagnostics);
+  for (const auto& [name, value] : json.at("diagnostics").items()) {
+    if (value.is_number()) tally.diagnostics[name] = value.get<double>();  // null: was not finite
+  }
   return tally;
 }
 
@@ -39,7 +41,9 @@ std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics) {
   if (value("feature_cosine") > kCollapsed) {
     return fmt::format(
         "the features collapse: any two have a cosine of {:.2f}, their effective rank is {:.1f}; "
-        "ccl.negatives = \"union\" or \"local\" spreads them",
+        "negatives of its own (ccl.negatives = \"union\"), a higher ccl.tau or a lower train.lr "
+        "may "
+        "spread them",
         value("feature_cosine"), value("feature_rank"));
   }
   if (value("shared_cosine") > kSharedCollapsed) {
@@ -90,7 +94,10 @@ void RunRecord::AddRound(const RoundReport& report) {
                                  {"seconds", report.seconds},
                                  {"bytes_down", report.bytes_down},
                                  {"bytes_up", report.bytes_up}};
-  for (const auto& [name, value] : report.metrics) line[name] = value;
+  for (const auto& [name, value] : report.metrics) {
+    if (!line.contains(name))
+      line[name] = value;  // the line's own fields are not a client's to set
+  }
   metrics_->Append(line);
   tally_.diagnostics = report.metrics;
   spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", report.round + 1, rounds_, report.loss,

@@ -37,10 +37,24 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds) {
+  if (method_->FeaturesToShare() > 0 && experiment.privacy.features == "encoded") CheckMixes();
   if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
     dataset_.test = Select(
         dataset_.test,
         LimitIndices(dataset_.test.labels, dataset_.test.images.count, experiment.eval.limit));
+  }
+}
+
+// Every client must have as many images as an encoding mixes.
+void Simulation::CheckMixes() const {
+  for (int client = 0; client < partition_.Clients(); ++client) {
+    const size_t images = partition_.clients[static_cast<size_t>(client)].size();
+    if (images < static_cast<size_t>(experiment_.privacy.mix)) {
+      throw UsageError(
+          "client {} has {} images, an encoding mixes privacy.mix = {}; use fewer clients or more "
+          "images, lower privacy.mix, or a method that shares no features (method.name = \"moco\")",
+          client, images, experiment_.privacy.mix);
+    }
   }
 }
 

@@ -31,6 +31,7 @@ class Simulation {
   void OnRound(const RoundReport& report, const std::atomic<bool>& stop);
   void LookAtNeighbors(int round, const std::atomic<bool>& stop);
   uint64_t ImagesLeft() const;
+  void CheckMixes() const;
 
   const Experiment& experiment_;
   Dataset dataset_;

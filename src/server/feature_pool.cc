@@ -2,7 +2,9 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -18,8 +20,8 @@ void Bind(Config& config, FeatureOptions& options) {
               {.least = 0, .most = 1 << 30});
 }
 
-void FeaturePool::Replace(int client, at::Tensor rows, int round) {
-  entries_[client] = {std::move(rows), round};
+void FeaturePool::Replace(int client, const at::Tensor& rows, int round) {
+  entries_[client] = {rows.contiguous(), round};
 }
 
 void FeaturePool::DropOld(int round, int max_age) {
@@ -27,29 +29,32 @@ void FeaturePool::DropOld(int round, int max_age) {
 }
 
 RemoteBank FeaturePool::RemoteFor(int client, int round, int max_remote, uint64_t seed) const {
-  RemoteBank remote;
-  std::vector<at::Tensor> parts;
-  for (const auto& [owner, entry] : entries_) {
-    if (owner == client) continue;
-    parts.push_back(entry.rows);
-    for (int row = 0; row < entry.rows.size(0); ++row) {
-      remote.origins.push_back({owner, entry.round, row});
-    }
-  }
-  if (parts.empty()) return remote;
-  remote.rows = torch::cat(parts);
-  if (max_remote == 0 || remote.rows.size(0) <= max_remote) return remote;
+  const auto own = entries_.find(client);
+  const int64_t all = Rows() - (own == entries_.end() ? 0 : own->second.rows.size(0));
+  const int64_t wanted = max_remote == 0 ? all : std::min<int64_t>(max_remote, all);
   Rng rng({.seed = seed,
            .purpose = Purpose::kRemote,
            .round = static_cast<uint32_t>(round),
            .client = static_cast<uint32_t>(client)});
-  const auto chosen = rng.Sample(remote.rows.size(0), max_remote);
-  RemoteBank sample;
-  sample.rows = remote.rows.index_select(0, torch::tensor(chosen, torch::kInt64));
-  for (const int64_t row : chosen) {
-    sample.origins.push_back(remote.origins[static_cast<size_t>(row)]);
+  std::vector<int64_t> chosen(static_cast<size_t>(all));  // rows of the others, counted through
+  std::iota(chosen.begin(), chosen.end(), 0);
+  if (wanted < all) chosen = rng.Sample(all, wanted);
+  RemoteBank remote;
+  std::vector<at::Tensor> parts;
+  auto next = chosen.begin();
+  int64_t first = 0;
+  for (const auto& [owner, entry] : entries_) {
+    if (owner == client) continue;
+    std::vector<int64_t> rows;
+    for (; next != chosen.end() && *next < first + entry.rows.size(0); ++next) {
+      rows.push_back(*next - first);
+      remote.origins.push_back({owner, entry.round, static_cast<int>(rows.back())});
+    }
+    first += entry.rows.size(0);
+    parts.push_back(entry.rows.index_select(0, torch::tensor(rows, torch::kInt64)));
   }
-  return sample;
+  if (!parts.empty()) remote.rows = torch::cat(parts);
+  return remote;
 }
 
 int64_t FeaturePool::Rows() const {
@@ -74,8 +79,9 @@ FeaturePool FeaturePool::FromTensors(const NamedTensors& tensors) {
     int client = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), client);
     const auto round = rounds.find(name);
-    if (parsed.ptr != name.data() + name.size() || round == rounds.end() ||
-        round->second.numel() != 1 || round->second.scalar_type() != torch::kInt64) {
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || rows.dim() != 2 ||
+        round == rounds.end() || round->second.numel() != 1 ||
+        round->second.scalar_type() != torch::kInt64) {
       throw DataError("a feature pool that cannot be read: {}", Printable(name));
     }
     pool.Replace(client, rows, static_cast<int>(round->second.item<int64_t>()));

@@ -14,7 +14,7 @@ namespace kindred {
 class FeaturePool {
  public:
   // The client's latest features, made in this round, in place of its earlier ones.
-  void Replace(int client, at::Tensor rows, int round);
+  void Replace(int client, const at::Tensor& rows, int round);
 
   // Drops features of more than max_age rounds at the beginning of `round`; those of the round
   // before it are 1 round old.

@@ -78,7 +78,7 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
                      *why);
         continue;
       }
-      state.pool.Replace(client, std::move(arrival.features), round);
+      state.pool.Replace(client, arrival.features, round);
     }
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

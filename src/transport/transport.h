@@ -8,7 +8,8 @@
 
 namespace kindred {
 
-// An update as it arrives at the server: bytes of someone else, nothing of it checked.
+// An update as it arrives at the server. A transport that takes bytes from outside checks them
+// against the manifest first; whether features can be features the round loop sees to.
 struct Arrival {
   int client = 0;
   NamedTensors model;

@@ -1,0 +1,109 @@
+#include "client/round.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "model/network.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+// Ten small images, two classes of brightness.
+struct RoundClient {
+  RoundClient() {
+    data.client = 3;
+    data.images = {.count = 10, .height = 8, .width = 8};
+    for (size_t i = 0; i < 10 * data.images.ImageSize(); ++i) {
+      data.images.pixels.push_back(static_cast<uint8_t>((i * 61 + i / 192 * 17) % 256));
+    }
+    data.secret = SeededSecret(1, 3);
+    options.epochs = 2;
+    options.batch = 5;
+    context = {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
+               .method = {.name = "ccl", .ccl = {.bank = 8, .neighbors = 2}},
+               .batch = 5};
+    plan.lr = 0.05;
+    plan.round = 2;
+    plan.rounds = 4;
+  }
+  Outcome Train(const RoundHooks& hooks = {}) {
+    const auto method = MakeMethod(context);
+    plan.model = Clone(method->Shared());
+    local = method->NewLocalState();
+    return TrainClient(*method, plan, data, options, local, hooks);
+  }
+  ClientData data;
+  ClientOptions options;
+  MethodContext context;
+  Plan plan;
+  NamedTensors local;
+};
+
+TEST(TrainClient, AnUpdateCarriesTheFinalModelsFeaturesOfEncodings) {
+  RoundClient client;
+  const Outcome outcome = client.Train();
+  ASSERT_TRUE(outcome.update.features.rows().defined());
+  EXPECT_FALSE(outcome.plain.rows().defined());
+  EXPECT_EQ(outcome.update.features.rows().size(0), 8) << "min(K, |D_c|)";
+  // The same again with the model that was sent: nothing but encodings went in.
+  const auto method = MakeMethod(client.context);
+  CopyInto(outcome.update.model, method->Shared());
+  const auto again = Protect({client.data.images, client.options.views.normalization,
+                              client.options.privacy, client.data.secret, 2, 8, 5},
+                             [&](const at::Tensor& x) { return method->FeaturesOf(x); });
+  EXPECT_TRUE(torch::equal(again.rows(), outcome.update.features.rows()));
+}
+
+TEST(TrainClient, PlainFeaturesStayOutOfTheUpdate) {
+  RoundClient client;
+  client.options.privacy.features = "plain";
+  const Outcome outcome = client.Train();
+  EXPECT_FALSE(outcome.update.features.rows().defined());
+  EXPECT_EQ(outcome.plain.rows().size(0), 8);
+}
+
+TEST(TrainClient, AMethodThatSharesNothingSendsNoFeatures) {
+  RoundClient client;
+  client.context.method.name = "moco";
+  const Outcome outcome = client.Train();
+  EXPECT_FALSE(outcome.update.features.rows().defined());
+  EXPECT_FALSE(outcome.update.metrics.contains("shared_cosine"));
+}
+
+TEST(TrainClient, WhatTheObserverSeesStaysOutOfTheUpdate) {
+  struct Observer : StepObserver {
+    void Step(const Batch& batch, const StepTrace&) override {
+      seen += static_cast<int>(batch.samples.size());
+    }
+    Metrics End() const override { return {{"observed", 1.0 * seen}}; }
+    int seen = 0;
+  };
+  RoundClient client;
+  const Outcome outcome = client.Train({.observe = [](int id, const RemoteBank&) {
+    EXPECT_EQ(id, 3);
+    return std::make_unique<Observer>();
+  }});
+  EXPECT_EQ(outcome.observed.at("observed"), 2 * 10);
+  EXPECT_FALSE(outcome.update.metrics.contains("observed"));
+  EXPECT_EQ(outcome.update.steps, 4);
+  EXPECT_EQ(outcome.update.images, 10);
+  // Looking changes nothing.
+  RoundClient other;
+  EXPECT_EQ(DigestOf(other.Train().update.model), DigestOf(outcome.update.model));
+}
+
+TEST(TrainClient, ALossThatIsNotFiniteIsAUsageError) {
+  RoundClient client;
+  client.plan.lr = 1e30;
+  ExpectError(ExitCode::kUsage, "train.lr", [&] { client.Train(); });
+}
+
+TEST(TrainClient, LeavesWhenAskedTo) {
+  RoundClient client;
+  const std::atomic<bool> stop = true;
+  EXPECT_THROW(client.Train({.stop = &stop}), Interrupted);
+}
+
+}  // namespace
+}  // namespace kindred

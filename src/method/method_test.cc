@@ -1,0 +1,75 @@
+#include "method/method.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "model/network.h"
+
+namespace kindred {
+namespace {
+
+constexpr int kMethodBatch = 8;
+
+Batch MethodBatch(int client, int step) {
+  torch::manual_seed(1000 * client + step);
+  Batch batch;
+  batch.first = torch::randn({kMethodBatch, 3, 8, 8});
+  batch.second = torch::randn({kMethodBatch, 3, 8, 8});
+  batch.key = {.seed = 2,
+               .round = 3,
+               .client = static_cast<uint32_t>(client),
+               .step = static_cast<uint64_t>(step)};
+  batch.samples.assign(kMethodBatch, step);
+  return batch;
+}
+
+// Two steps of SGD on a client, as a worker does them: everything that came of it, as text.
+std::string TrainSteps(Method& method, const NamedTensors& from, int client, int64_t remote) {
+  CopyInto(from, method.Shared());
+  for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
+  NamedTensors local = method.NewLocalState();
+  torch::manual_seed(client);
+  method.BeginRound({.round = 4 + client,
+                     .rounds = 20,
+                     .remote = {torch::nn::functional::normalize(torch::randn({remote, 16})), {}}});
+  torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(0.05).momentum(0.9));
+  std::string all;
+  for (int step = 0; step < 2; ++step) {
+    sgd.zero_grad();
+    const auto loss = method.Loss(MethodBatch(client, step), local);
+    loss.backward();
+    sgd.step();
+    if (const StepTrace* trace = method.Trace()) {
+      all += fmt::format("{} {} {} ", trace->local, trace->remote, trace->neighbors.defined());
+    }
+    method.AfterStep(local);
+    all += fmt::format("{} ", loss.item<double>());
+  }
+  for (const auto& [name, value] : method.EndRound(local))
+    all += fmt::format("{} {} ", name, value);
+  return all + DigestOf(method.Shared()) + DigestOf(local);
+}
+
+// Every method of the table: what it shares and keeps can rest and travel, and a worker that has
+// trained another client in between gives the same result.
+TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
+  for (const auto& kind : MethodKinds()) {
+    for (const double lambda : {0.0, 0.5}) {
+      const MethodContext context = {
+          .model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
+          .method = {.name = kind.name,
+                     .ccl = {.bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9}},
+          .batch = kMethodBatch};
+      const auto fresh = MakeMethod(context), used = MakeMethod(context);
+      const NamedTensors start = Clone(fresh->Shared());
+      EXPECT_EQ(start.size(), used->Shared().size());
+      EXPECT_FALSE(Under(start, fresh->EncoderPrefix()).empty());
+      const std::string expected = TrainSteps(*fresh, start, 1, 0);
+      EXPECT_NE(TrainSteps(*used, start, 7, 30), expected) << "another client";
+      EXPECT_EQ(TrainSteps(*used, start, 1, 0), expected) << kind.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kindred
