@@ -229,7 +229,7 @@ TEST(Train, RefusesWhatCannotBeTrained) {
   expect("ccl.bank=16", "ccl.bank = 16 is below train.batch = 32");
   expect("model.bn_splits=5", "not a multiple of model.bn_splits");
   expect("method.name=mocco", "one of ccl, moco");
-  expect("partition.scheme=iid --set partition.clients=200", "client 0 has 2 images");
+  expect("partition.scheme=iid --set partition.clients=200", "client 0 has 3 images");
   expect("ccl.neighbors=64", "ccl.neighbors = 64");
 }
 
