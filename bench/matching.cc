@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <chrono>
 #include <fstream>
-#include <functional>
 
+#include "bench/timing.h"
 #include "loss/contrastive.h"
 #include "loss/neighborhood.h"
 #include "method/ccl.h"
@@ -19,17 +17,6 @@ namespace kindred {
 namespace {
 
 constexpr int kBatch = 128, kBank = 4096, kDim = 128, kClients = 5;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-double Seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 at::Tensor UnitRows(int64_t rows) {
   return torch::nn::functional::normalize(torch::randn({rows, kDim}));

@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "aggregate/weighted_mean.h"
 #include "bench/fma.h"
+#include "bench/timing.h"
 #include "model/one_thread.h"
 #include "server/checkpoint.h"
 #include "server/round_loop.h"
@@ -17,17 +16,6 @@
 
 namespace kindred {
 namespace {
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-double Seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 struct Federation {
   Federation(int clients, int images, int width, const std::string& arch)
