@@ -75,6 +75,7 @@ void RunRecord::Start(const NamedTensors& initial, LocalStore& store) {
     tally_ = Tally::FromJson(nlohmann::ordered_json::parse(state_.progress));
     spdlog::info("going on after round {} of {}", state_.next_round, rounds_);
   } else {
+    if (FileExists(dir_.metrics())) spdlog::info("no round was finished yet; the run starts over");
     state_.server.global = Clone(initial);
   }
   metrics_.emplace(dir_.metrics(), state_.metrics_offset);

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "eval/false_negatives.h"
@@ -37,7 +38,7 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds) {
-  if (method_->FeaturesToShare() > 0 && experiment.privacy.features == "encoded") CheckMixes();
+  if (method_->FeaturesToShare() > 0) CheckMixes();
   if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
     dataset_.test = Select(
         dataset_.test,
@@ -58,7 +59,14 @@ void Simulation::CheckMixes() const {
   }
 }
 
-void Simulation::Start() { record_.Start(method_->Shared(), store_); }
+void Simulation::Start() {
+  if (method_->FeaturesToShare() > 0 && experiment_.privacy.features == "plain") {
+    spdlog::warn(
+        "privacy.features = \"plain\": features of plain images are shared; for comparison in a "
+        "simulation only");
+  }
+  record_.Start(method_->Shared(), store_);
+}
 
 // Training images still to be seen, as the progress bar expects them.
 uint64_t Simulation::ImagesLeft() const {
@@ -157,6 +165,7 @@ nlohmann::ordered_json Simulation::Summary() const {
       {"clients", partition_.Clients()},
       {"rounds", experiment_.train.rounds},
       {"seed", experiment_.train.seed},
+      {"participation", experiment_.train.participation},
       {"model_digest", DigestOf(record_.Global())},
       {"seconds", sums.seconds},
       {"images", sums.images},
@@ -174,6 +183,12 @@ nlohmann::ordered_json Simulation::Summary() const {
       {"version", KINDRED_VERSION}};
   if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
   if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
+  if (method_->FeaturesToShare() > 0) {
+    summary["shared_features"] = {{"features", experiment_.privacy.features},
+                                  {"mix", experiment_.privacy.mix},
+                                  {"input", experiment_.privacy.input},
+                                  {"statistics", experiment_.privacy.statistics}};
+  }
   summary["diagnostics"] = sums.diagnostics;
   return summary;
 }
