@@ -32,9 +32,8 @@ struct Plan {
   int round = 0;
   int rounds = 1;  // of the whole run
   double lr = 0;
-  NamedTensors
-      model;          // the global model: Method::Shared(); shared between plans, not to be changed
-  RemoteBank remote;  // Q_s: what the others have shared
+  NamedTensors model;  // the global model, Method::Shared(): one for all plans, not to be changed
+  RemoteBank remote;   // Q_s: what the others have shared
 };
 
 // What travels back. Of images it can carry protected features alone.
