@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <toml++/toml.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace kindred {
 namespace {
@@ -289,11 +289,11 @@ std::vector<std::string> Config::ResultKeys() const {
 }
 
 std::string Config::ToJson() const {
-  nlohmann::ordered_json root;
+  Json root;
   for (const Key& key : keys_) {
     const std::string section = SectionOf(key.name);
     root[section][key.name.substr(section.size() + 1)] =
-        nlohmann::ordered_json::parse(std::visit(Write{}, key.field));
+        Json::parse(std::visit(Write{}, key.field));
   }
   return root.dump();
 }

@@ -32,7 +32,11 @@ enum class Purpose : uint64_t {
   kParticipation = 8,
   kCandidates = 9,
   kRemote = 10,
-  kMixViews = 11
+  kMixViews = 11,
+  kHoldOut = 12,
+  kLabeled = 13,
+  kEvalViews = 14,
+  kEvalOrder = 15
 };
 
 // Names one stream. Two different keys give independent streams.

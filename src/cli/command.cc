@@ -43,4 +43,40 @@ Resolved Resolve(const ConfigFlags& flags) {
   return resolved;
 }
 
+void AddEncoderFlags(CLI::App& command, const std::shared_ptr<EncoderFlags>& flags, bool several) {
+  auto* run = command
+                  .add_option("--run", flags->runs,
+                              several ? "a run, a checkpoint or an exported encoder; repeatable"
+                                      : "a run, a checkpoint or an exported encoder")
+                  ->required()
+                  ->allow_extra_args(false);
+  if (!several) run->expected(1);
+  command.add_option("--round", flags->round, "of a run; 0: its random start; default: the newest")
+      ->check(CLI::NonNegativeNumber);
+}
+
+TrainedEncoder OpenEncoder(const EncoderFlags& flags, const std::string& path) {
+  return OpenTrainedEncoder(path, flags.round < 0 ? std::nullopt : std::optional(flags.round));
+}
+
+Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained) {
+  if (config.file.empty() && trained.run) config.file = trained.run->config().string();
+  Resolved resolved = Resolve(config);
+  DataOptions& data = resolved.experiment->data;
+  const auto untouched = [&](const char* key) {
+    return resolved.config.OriginOf(key) == "default";
+  };
+  const auto dataset = trained.origin.find("dataset");
+  if (!trained.run && untouched("data.name") && dataset != trained.origin.end() &&
+      dataset->is_string()) {
+    data.name = dataset->get<std::string>();
+  }
+  const ImageShape& shape = trained.encoder.input.shape;
+  if (data.name == "folder") {
+    if (data.size == 0) data.size = shape.height;
+    if (untouched("data.channels")) data.channels = shape.channels;
+  }
+  return resolved;
+}
+
 }  // namespace kindred

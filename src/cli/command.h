@@ -7,19 +7,20 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "run/experiment.h"
+#include "run/trained_encoder.h"
 
 namespace kindred {
 
 // What a command found or made: for people, and for programs (--json). One of them goes to stdout.
 struct CommandResult {
   std::string text;
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  Json json = Json::object();
 };
 
 // The command that the command line chose; main runs it after parsing.
@@ -58,11 +59,30 @@ struct Resolved {
 // Defaults, then the file, the environment, --set and the command's own words; all checked.
 Resolved Resolve(const ConfigFlags& flags);
 
+// An encoder and the experiment it is looked at with: --run, --round.
+struct EncoderFlags {
+  std::vector<std::string> runs;
+  int round = -1;  // not given
+};
+
+// Adds --run (repeatable when `several`) and --round.
+void AddEncoderFlags(CLI::App& command, const std::shared_ptr<EncoderFlags>& flags, bool several);
+
+// The encoder at `path`.
+TrainedEncoder OpenEncoder(const EncoderFlags& flags, const std::string& path);
+
+// The configuration to look at it with: --config, else the run's own. An exported encoder brings
+// the name of its dataset; a folder of images is scaled to what the encoder takes.
+Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained);
+
 // The commands, in the order help lists them; each is in the file of its name.
 void AddListCommand(CLI::App& app, Program& program);
 void AddConfigCommand(CLI::App& app, Program& program);
 void AddDataCommand(CLI::App& app, Program& program);
 void AddTrainCommand(CLI::App& app, Program& program);
+void AddEvalCommand(CLI::App& app, Program& program);
+void AddEmbedCommand(CLI::App& app, Program& program);
+void AddExportCommand(CLI::App& app, Program& program);
 void AddDataGet(CLI::App& data, Program& program);
 void AddDataInspect(CLI::App& data, Program& program);
 void AddDataPartition(CLI::App& data, Program& program);

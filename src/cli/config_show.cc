@@ -9,8 +9,7 @@ void AddConfigCommand(CLI::App& app, Program& program) {
   CLI::App* show = AddCommand(
       *config, program, "show", "Print the resolved configuration as a TOML file", [flags] {
         const Resolved resolved = Resolve(*flags);
-        return CommandResult{resolved.config.ToToml(),
-                             nlohmann::ordered_json::parse(resolved.config.ToJson())};
+        return CommandResult{resolved.config.ToToml(), Json::parse(resolved.config.ToJson())};
       });
   AddConfigFlags(*show, flags);
 }

@@ -56,6 +56,9 @@ int Run(int argc, char** argv) {
   app.get_formatter()->column_width(28);
   Program program;
   AddTrainCommand(app, program);
+  AddEvalCommand(app, program);
+  AddEmbedCommand(app, program);
+  AddExportCommand(app, program);
   AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);

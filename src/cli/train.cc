@@ -14,8 +14,6 @@
 namespace kindred {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TrainFlags {
   std::string out;
   bool resume = false;

@@ -14,8 +14,9 @@
 namespace kindred {
 namespace {
 
-Batch MakeBatch(const Images& images, const std::vector<int>& samples, const ClientOptions& options,
-                const StepKey& key) {
+Batch MakeBatch(const ClientData& data, const std::vector<int>& samples,
+                const ClientOptions& options, const StepKey& key) {
+  const Images& images = data.images;
   const auto size = static_cast<int64_t>(samples.size());
   Batch batch;
   batch.key = key;
@@ -28,6 +29,11 @@ Batch MakeBatch(const Images& images, const std::vector<int>& samples, const Cli
   MakeViewPairs(images, samples, options.views,
                 {.seed = key.seed, .round = key.round, .client = key.client, .epoch = key.epoch},
                 floats(batch.first), floats(batch.second));
+  if (!data.labels.empty()) {
+    std::vector<int64_t> labels;
+    for (const int sample : samples) labels.push_back(data.labels[static_cast<size_t>(sample)]);
+    batch.labels = torch::tensor(labels, torch::kInt64);
+  }
   return batch;
 }
 
@@ -66,6 +72,7 @@ void ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
 
 Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                     const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
+  Check(method.UsesLabels() != data.labels.empty(), "labels go to methods that use them alone");
   CopyInto(plan.model, method.Shared());
   method.BeginRound({.round = plan.round, .rounds = plan.rounds, .remote = plan.remote});
   // No gradient is left of the client before: SGD would treat a parameter without one otherwise.
@@ -92,7 +99,7 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                .epoch = key.epoch});
     for (const auto& samples : EpochBatches(images.count, options.batch, order)) {
       if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
-      const Batch batch = MakeBatch(images, samples, options, key);
+      const Batch batch = MakeBatch(data, samples, options, key);
       sgd.zero_grad();
       const auto loss = method.Loss(batch, local);
       loss.backward();

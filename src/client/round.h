@@ -59,7 +59,8 @@ struct Outcome {
 struct ClientData {
   int client = 0;  // place in the enrolment list
   Images images;
-  Secret secret;  // hides what is shared of the images
+  Secret secret;                 // hides what is shared of the images
+  std::vector<int> labels = {};  // for methods that use them; empty else
 };
 
 // Looks at a client's steps from outside. In simulations it may know labels; training does not.

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "augment/normalize.h"
 #include "base/parallel.h"
@@ -17,16 +18,17 @@ constexpr int kChunk = 250;  // images encoded at a time: fixed, so that workers
 
 }  // namespace
 
-at::Tensor EncodeImages(const NamedTensors& encoder, const ModelOptions& options,
-                        const Images& images, const Normalization& normalization, int workers) {
+at::Tensor EncodeImages(const Encoder& encoder, const Images& images,
+                        const EncodeOptions& options) {
   const int chunks = (images.count + kChunk - 1) / kChunk;
-  workers = std::clamp(chunks, 1, workers);
+  const int workers = std::clamp(chunks, 1, options.workers);
   std::vector<ResNet> models;
   for (int w = 0; w < workers; ++w) {
-    models.emplace_back(options, images.channels);
-    CopyInto(encoder, OwnTensorsOf(*models.back()));
+    models.emplace_back(encoder.model, images.channels);
+    CopyInto(encoder.tensors, OwnTensorsOf(*models.back()));
     models.back()->eval();
   }
+  std::mutex mutex;
   auto features = torch::empty({images.count, models[0]->FeatureSize()});
   ParallelFor(workers, chunks, [&](int worker, int chunk) {
     UseOneThread();
@@ -35,13 +37,22 @@ at::Tensor EncodeImages(const NamedTensors& encoder, const ModelOptions& options
     auto x = torch::empty({count, images.channels, images.height, images.width});
     const size_t size = images.ImageSize();
     for (int i = 0; i < count; ++i) {
-      PlainImage(images, first + i, normalization,
-                 std::span(x.data_ptr<float>() + static_cast<size_t>(i) * size, size));
+      const std::span out(x.data_ptr<float>() + static_cast<size_t>(i) * size, size);
+      if (options.pixels) {
+        options.pixels(first + i, out);
+      } else {
+        PlainImage(images, first + i, encoder.input.normalization, out);
+      }
     }
-    const auto h = models[static_cast<size_t>(worker)]->forward(x);
-    features.narrow(0, first, count).copy_(torch::nn::functional::normalize(h));
+    features.narrow(0, first, count).copy_(models[static_cast<size_t>(worker)]->forward(x));
+    if (options.on_images) {
+      const std::lock_guard lock(mutex);
+      options.on_images(count);
+    }
   });
   return features;
 }
+
+at::Tensor UnitRows(const at::Tensor& h) { return torch::nn::functional::normalize(h); }
 
 }  // namespace kindred

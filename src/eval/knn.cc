@@ -1,36 +1,68 @@
 #include "eval/knn.h"
 
+#include <faiss/Clustering.h>
+#include <faiss/IndexFlat.h>
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
+#include "base/parallel.h"
+#include "model/one_thread.h"
 
 namespace kindred {
 
-double KnnAccuracy(const at::Tensor& train, std::span<const int> train_labels,
-                   const at::Tensor& test, std::span<const int> test_labels, int classes,
-                   const KnnOptions& options) {
-  Check(train.size(0) == static_cast<int64_t>(train_labels.size()) &&
-            test.size(0) == static_cast<int64_t>(test_labels.size()) && test.size(0) > 0,
+std::vector<int> KnnPredict(const at::Tensor& train, std::span<const int> train_labels,
+                            const at::Tensor& test, int classes, const KnnOptions& options) {
+  Check(train.size(0) == static_cast<int64_t>(train_labels.size()) && train.size(0) > 0,
         "features and labels differ in number");
-  constexpr int64_t kRows = 500;
+  constexpr int64_t kRows = 500;  // fixed, so that workers do not change a bit
   const int64_t k = std::min<int64_t>(options.k, train.size(0));
-  const auto labels = torch::tensor(std::vector<int64_t>(train_labels.begin(), train_labels.end()));
-  int64_t right = 0;
-  for (int64_t first = 0; first < test.size(0); first += kRows) {
-    const int64_t count = std::min(kRows, test.size(0) - first);
-    const auto cosine = torch::mm(test.narrow(0, first, count), train.t());  // [count, N]
-    const auto [nearest, index] = cosine.topk(k, 1);
-    const auto votes = torch::zeros({count, classes}, torch::kDouble);
-    votes.scatter_add_(1, labels.index_select(0, index.flatten()).view({count, k}),
-                       ((nearest - nearest.narrow(1, 0, 1)).to(torch::kDouble) / options.t).exp());
-    const auto winner = votes.argmax(1);
+  const auto known = train.contiguous(), queries = test.contiguous();
+  faiss::IndexFlatIP index(known.size(1));
+  index.add(known.size(0), known.data_ptr<float>());
+  std::vector<int> predictions(static_cast<size_t>(queries.size(0)));
+  const int chunks = static_cast<int>((queries.size(0) + kRows - 1) / kRows);
+  ParallelFor(std::clamp(chunks, 1, options.workers), chunks, [&](int, int chunk) {
+    UseOneThread();
+    const int64_t first = chunk * kRows, count = std::min(kRows, queries.size(0) - first);
+    std::vector<float> cosine(static_cast<size_t>(count * k));
+    std::vector<faiss::Index::idx_t> nearest(cosine.size());
+    index.search(count, queries.data_ptr<float>() + first * queries.size(1), k, cosine.data(),
+                 nearest.data());
     for (int64_t i = 0; i < count; ++i) {
-      right += winner[i].item<int64_t>() == test_labels[static_cast<size_t>(first + i)] ? 1 : 0;
+      std::vector<double> votes(static_cast<size_t>(classes), 0.0);
+      for (int64_t j = i * k; j < (i + 1) * k; ++j) {
+        const auto at = static_cast<size_t>(j), best = static_cast<size_t>(i * k);
+        const int label = train_labels[static_cast<size_t>(nearest[at])];
+        votes[static_cast<size_t>(label)] +=
+            std::exp((static_cast<double>(cosine[at]) - cosine[best]) / options.t);
+      }
+      predictions[static_cast<size_t>(first + i)] =
+          static_cast<int>(std::max_element(votes.begin(), votes.end()) - votes.begin());
     }
-  }
-  return static_cast<double>(right) / static_cast<double>(test.size(0));
+  });
+  return predictions;
+}
+
+std::vector<int> KMeansClusters(const at::Tensor& rows, int clusters, uint64_t seed) {
+  Check(clusters >= 1 && clusters <= rows.size(0), "more clusters than rows");
+  UseOneThread();
+  const auto points = rows.contiguous();
+  faiss::ClusteringParameters parameters;
+  parameters.spherical = true;
+  parameters.niter = 25;
+  parameters.nredo = 5;  // the best of five starts
+  parameters.seed = static_cast<int>(seed & 0x7fffffff);
+  parameters.min_points_per_centroid = 1;  // no warning on stderr for few images
+  faiss::Clustering clustering(static_cast<int>(points.size(1)), clusters, parameters);
+  faiss::IndexFlatIP centroids(points.size(1));
+  clustering.train(points.size(0), points.data_ptr<float>(), centroids);
+  std::vector<float> cosine(static_cast<size_t>(points.size(0)));
+  std::vector<faiss::Index::idx_t> nearest(cosine.size());
+  centroids.search(points.size(0), points.data_ptr<float>(), 1, cosine.data(), nearest.data());
+  return {nearest.begin(), nearest.end()};
 }
 
 }  // namespace kindred

@@ -1,21 +1,26 @@
-// The kNN monitor: how well neighbours in feature space share a class.
+// kNN: how well neighbours in feature space share a class.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <span>
+#include <vector>
 
 namespace kindred {
 
 struct KnnOptions {
   int k = 200;     // neighbours; at most as many as there are
   double t = 0.1;  // a neighbour's vote weighs exp(cosine / t)
+  int workers = 1;
 };
 
-// Share of test rows whose k nearest training rows, by cosine, vote for their label; 0 to 1. Rows
-// of both are unit vectors. Ties between classes go to the lower one.
-double KnnAccuracy(const at::Tensor& train, std::span<const int> train_labels,
-                   const at::Tensor& test, std::span<const int> test_labels, int classes,
-                   const KnnOptions& options = {});
+// The class that the k nearest training rows, by cosine, vote for, of each test row. Rows of both
+// are unit vectors. Ties between classes go to the lower one.
+std::vector<int> KnnPredict(const at::Tensor& train, std::span<const int> train_labels,
+                            const at::Tensor& test, int classes, const KnnOptions& options = {});
+
+// Spherical k-means of unit rows: the cluster of each, 0, ..., clusters - 1. A function of its
+// arguments. clusters at most as many as rows.
+std::vector<int> KMeansClusters(const at::Tensor& rows, int clusters, uint64_t seed);
 
 }  // namespace kindred

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+
+#include "eval/score.h"
 
 namespace kindred {
 namespace {
@@ -18,6 +21,13 @@ std::vector<int> KnnLabels(int64_t count, int classes, int shift = 0) {
   std::vector<int> labels;
   for (int64_t i = 0; i < count; ++i) labels.push_back(static_cast<int>(i * 7 + shift) % classes);
   return labels;
+}
+
+double KnnAccuracy(const torch::Tensor& train, const std::vector<int>& train_labels,
+                   const torch::Tensor& test, const std::vector<int>& test_labels, int classes,
+                   const KnnOptions& options = {}) {
+  return ScoreOf(KnnPredict(train, train_labels, test, classes, options), test_labels, classes)
+      .accuracy;
 }
 
 // Sort all neighbours, let the first k vote: a loop a step.
@@ -135,6 +145,25 @@ TEST(Knn, SmallTemperaturesStillWeighVotes) {
   const auto test = torch::tensor({{1.0f, 0.0f}});
   const std::vector<int> labels = {0, 1}, wanted = {1};
   EXPECT_EQ(KnnAccuracy(train, labels, test, wanted, 2, {.k = 2, .t = 0.001}), 1);
+}
+
+TEST(Knn, WorkersDoNotChangeAPrediction) {
+  const auto train = KnnRows(300, 16, 8), test = KnnRows(1100, 16, 9);
+  const auto labels = KnnLabels(300, 4);
+  EXPECT_EQ(KnnPredict(train, labels, test, 4, {.k = 9}),
+            KnnPredict(train, labels, test, 4, {.k = 9, .workers = 3}));
+}
+
+TEST(KMeansClusters, FindsSeparateGroupsAndIsAFunctionOfItsSeed) {
+  torch::manual_seed(3);
+  auto rows = 0.05 * torch::randn({90, 3});
+  for (int64_t i = 0; i < 90; ++i) rows[i][i % 3] += 1;
+  rows = torch::nn::functional::normalize(rows);
+  const auto clusters = KMeansClusters(rows, 3, 1);
+  EXPECT_EQ(clusters, KMeansClusters(rows, 3, 1));
+  EXPECT_EQ(std::set<int>(clusters.begin(), clusters.end()), (std::set<int>{0, 1, 2}));
+  for (size_t i = 3; i < clusters.size(); ++i) EXPECT_EQ(clusters[i], clusters[i % 3]);
+  EXPECT_EQ(KMeansClusters(rows.narrow(0, 0, 1), 1, 1), std::vector<int>{0});
 }
 
 }  // namespace

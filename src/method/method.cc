@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "method/ccl.h"
+#include "method/supervised.h"
 
 namespace kindred {
 namespace {
@@ -14,6 +15,7 @@ constexpr MethodKind kKinds[] = {
      MakeCcl},
     {"moco", "momentum contrast with local negatives (He et al. 2020); one client: centralized",
      MakeMoco},
+    {"supervised", "FedAvg with every label (McMahan et al. 2017), an upper bound", MakeSupervised},
 };
 
 }  // namespace

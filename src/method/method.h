@@ -32,6 +32,7 @@ struct Batch {
   at::Tensor first, second;
   StepKey key;
   std::vector<int> samples = {};  // their positions in the client's data
+  at::Tensor labels = {};         // [B] int64; undefined unless Method::UsesLabels()
 };
 
 // What a round begins with, beside the shared tensors.
@@ -72,6 +73,9 @@ class Method {
   // What a client that has never trained keeps between rounds; Loss and AfterStep change it.
   virtual NamedTensors NewLocalState() const = 0;
 
+  // Whether Loss needs labels. A method that says no never gets any.
+  virtual bool UsesLabels() const { return false; }
+
   // Before a client's first step of a round; Shared() is set.
   virtual void BeginRound(const RoundStart&) {}
 
@@ -100,6 +104,7 @@ struct MethodContext {
   MethodOptions method;
   PrivacyOptions privacy = {};
   int channels = 3;  // of the images
+  int classes = 0;   // for methods that use labels
   int batch = 64;
   uint64_t seed = 0;  // of the initial weights
 };

@@ -36,7 +36,9 @@ std::string TrainSteps(Method& method, const NamedTensors& from, int client, int
   std::string all;
   for (int step = 0; step < 2; ++step) {
     sgd.zero_grad();
-    const auto loss = method.Loss(MethodBatch(client, step), local);
+    Batch batch = MethodBatch(client, step);
+    if (method.UsesLabels()) batch.labels = torch::arange(kMethodBatch, torch::kInt64) % 3;
+    const auto loss = method.Loss(batch, local);
     loss.backward();
     sgd.step();
     if (const StepTrace* trace = method.Trace()) {
@@ -59,6 +61,7 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
           .model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
           .method = {.name = kind.name,
                      .ccl = {.bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9}},
+          .classes = 3,
           .batch = kMethodBatch};
       const auto fresh = MakeMethod(context), used = MakeMethod(context);
       const NamedTensors start = Clone(fresh->Shared());

@@ -12,8 +12,6 @@
 namespace kindred {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr uint64_t kMostHeader = 16 << 20;
 constexpr uint64_t kMostExtent = 1ull << 40;  // bytes of a shape, zeros taken as ones
 
@@ -30,25 +28,25 @@ struct Entry {
 
 // Parses the header; a name that occurs twice in one object is refused, where nlohmann-json would
 // silently keep the last.
-Json ParseHeader(std::string_view text, const std::string& file) {
+nlohmann::json ParseHeader(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> open;
   bool twice = false;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key) {
+  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    if (event == nlohmann::json::parse_event_t::object_start) open.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) open.pop_back();
+    if (event == nlohmann::json::parse_event_t::key) {
       twice |= !open.back().insert(parsed.get<std::string>()).second;
     }
     return true;
   };
-  Json header = Json::parse(text, watch, false);
+  nlohmann::json header = nlohmann::json::parse(text, watch, false);
   if (twice) Refuse(file, "a name is there twice");
   if (!header.is_object()) Refuse(file, "its header is not a JSON object");
   return header;
 }
 
 // A list of unsigned integers of at most `most` elements.
-std::vector<uint64_t> Numbers(const Json& list, size_t most, const std::string& file) {
+std::vector<uint64_t> Numbers(const nlohmann::json& list, size_t most, const std::string& file) {
   if (!list.is_array() || list.size() > most) Refuse(file, "a shape or offsets that are no list");
   std::vector<uint64_t> numbers;
   for (const auto& number : list) {
@@ -58,7 +56,7 @@ std::vector<uint64_t> Numbers(const Json& list, size_t most, const std::string& 
   return numbers;
 }
 
-Entry ParseEntry(const std::string& name, const Json& fields, uint64_t content,
+Entry ParseEntry(const std::string& name, const nlohmann::json& fields, uint64_t content,
                  const std::string& file) {
   if (!fields.is_object() || fields.size() != 3 || !fields.contains("dtype") ||
       !fields.contains("shape") || !fields.contains("data_offsets")) {
@@ -102,7 +100,7 @@ void AddEntries(std::vector<TensorEntry>& entries, const std::string& prefix,
 
 Bytes SafetensorsHeader(const std::vector<TensorEntry>& entries,
                         const std::map<std::string, std::string>& metadata) {
-  Json header = Json::object();
+  nlohmann::json header = nlohmann::json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t offset = 0;
   for (const auto& entry : entries) {
@@ -151,7 +149,7 @@ Safetensors ParseSafetensors(std::span<const uint8_t> bytes, const std::string& 
 
   Safetensors result;
   std::vector<Entry> entries;
-  const Json header = ParseHeader(text, name);
+  const nlohmann::json header = ParseHeader(text, name);
   for (const auto& [key, value] : header.items()) {
     if (key == "__metadata__") {
       if (!value.is_object()) Refuse(name, "metadata that is no object");

@@ -20,7 +20,7 @@ MetricsFile::MetricsFile(std::filesystem::path path, uint64_t offset)
   std::filesystem::resize_file(path_, offset_);
 }
 
-void MetricsFile::Append(nlohmann::ordered_json line) {
+void MetricsFile::Append(Json line) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   line["time"] = std::chrono::duration<double>(now).count();
   const std::string text = line.dump() + "\n";
@@ -38,17 +38,17 @@ void MetricsFile::Append(nlohmann::ordered_json line) {
 
 void MetricsFile::Sync() const { SyncFile(path_); }
 
-std::vector<nlohmann::ordered_json> ReadMetrics(const std::filesystem::path& path) {
-  std::vector<nlohmann::ordered_json> lines;
+std::vector<Json> ReadMetrics(const std::filesystem::path& path) {
+  std::vector<Json> lines;
   std::ifstream in(path);
   for (std::string text; std::getline(in, text);) {
-    auto line = nlohmann::ordered_json::parse(text, nullptr, false);
+    auto line = Json::parse(text, nullptr, false);
     if (line.is_object()) lines.push_back(std::move(line));
   }
   return lines;
 }
 
-std::vector<ScalarEvent> ToEvents(const std::vector<nlohmann::ordered_json>& lines) {
+std::vector<ScalarEvent> ToEvents(const std::vector<Json>& lines) {
   std::vector<ScalarEvent> events;
   for (const auto& line : lines) {
     ScalarEvent event{.wall_time = line.value("time", 0.0),

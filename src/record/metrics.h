@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.h"
 #include "record/tensorboard.h"
 
 namespace kindred {
@@ -19,7 +19,7 @@ class MetricsFile {
   MetricsFile(std::filesystem::path path, uint64_t offset);
 
   // Adds "time", seconds since 1970, and appends the line. A full disk is a warning, not an error.
-  void Append(nlohmann::ordered_json line);
+  void Append(Json line);
 
   // Makes sure that the lines are on the disk, before a checkpoint says that they are.
   void Sync() const;
@@ -32,9 +32,9 @@ class MetricsFile {
 };
 
 // The lines of the file; one that is cut short is left out.
-std::vector<nlohmann::ordered_json> ReadMetrics(const std::filesystem::path& path);
+std::vector<Json> ReadMetrics(const std::filesystem::path& path);
 
 // Each line's numbers as events at its "round".
-std::vector<ScalarEvent> ToEvents(const std::vector<nlohmann::ordered_json>& lines);
+std::vector<ScalarEvent> ToEvents(const std::vector<Json>& lines);
 
 }  // namespace kindred

@@ -121,7 +121,7 @@ TEST(Metrics, AFullDiskLosesALineNotTheRun) {
 }
 
 TEST(Metrics, EventsAreTheNumbersOfALineAtItsRound) {
-  const std::vector<nlohmann::ordered_json> lines = {
+  const std::vector<Json> lines = {
       {{"kind", "round"}, {"round", 3}, {"loss", 0.5}, {"clients", 4}, {"time", 1e9}},
       {{"round", 4}, {"knn", 0.75}, {"list", {1, 2}}, {"none", nullptr}, {"yes", true}},
       {{"text", "only"}}};

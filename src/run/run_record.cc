@@ -8,16 +8,15 @@
 
 namespace kindred {
 
-nlohmann::ordered_json Tally::ToJson() const {
-  nlohmann::ordered_json json = {
-      {"seconds", seconds}, {"images", images}, {"down", bytes_down}, {"up", bytes_up}};
+Json Tally::ToJson() const {
+  Json json = {{"seconds", seconds}, {"images", images}, {"down", bytes_down}, {"up", bytes_up}};
   if (first_knn) json["first"] = *first_knn;
   if (last_knn) json["last"] = *last_knn;
   json["diagnostics"] = diagnostics;
   return json;
 }
 
-Tally Tally::FromJson(const nlohmann::ordered_json& json) {
+Tally Tally::FromJson(const Json& json) {
   Tally tally{.seconds = json.at("seconds"),
               .images = json.at("images"),
               .bytes_down = json.at("down"),
@@ -57,9 +56,10 @@ std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics) {
   return std::nullopt;
 }
 
-RunRecord::RunRecord(const RunDir& dir, RunIdentity identity, int rounds)
+RunRecord::RunRecord(const RunDir& dir, RunIdentity identity, int rounds, const EncoderInput& input)
     : dir_(dir), identity_(std::move(identity)), rounds_(rounds) {
   state_.identity = identity_.Text();
+  state_.input = input.ToText();
 }
 
 void RunRecord::Start(const NamedTensors& initial, LocalStore& store) {
@@ -72,7 +72,7 @@ void RunRecord::Start(const NamedTensors& initial, LocalStore& store) {
           Printable(dir_.path().string()));
     }
     state_ = std::move(*saved);
-    tally_ = Tally::FromJson(nlohmann::ordered_json::parse(state_.progress));
+    tally_ = Tally::FromJson(Json::parse(state_.progress));
     spdlog::info("going on after round {} of {}", state_.next_round, rounds_);
   } else {
     if (FileExists(dir_.metrics())) spdlog::info("no round was finished yet; the run starts over");
@@ -86,15 +86,15 @@ void RunRecord::AddRound(const RoundReport& report) {
   tally_.images += report.images;
   tally_.bytes_down += report.bytes_down;
   tally_.bytes_up += report.bytes_up;
-  nlohmann::ordered_json line = {{"kind", "round"},
-                                 {"round", report.round + 1},
-                                 {"loss", report.loss},
-                                 {"lr", report.lr},
-                                 {"clients", report.clients},
-                                 {"images", report.images},
-                                 {"seconds", report.seconds},
-                                 {"bytes_down", report.bytes_down},
-                                 {"bytes_up", report.bytes_up}};
+  Json line = {{"kind", "round"},
+               {"round", report.round + 1},
+               {"loss", report.loss},
+               {"lr", report.lr},
+               {"clients", report.clients},
+               {"images", report.images},
+               {"seconds", report.seconds},
+               {"bytes_down", report.bytes_down},
+               {"bytes_up", report.bytes_up}};
   for (const auto& [name, value] : report.metrics) {
     if (!line.contains(name))
       line[name] = value;  // the line's own fields are not a client's to set

@@ -1,10 +1,11 @@
 // What a run has come to and leaves behind: its model, metrics and checkpoints.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
+#include "model/encoder.h"
 #include "record/metrics.h"
 #include "record/run_dir.h"
 #include "server/checkpoint.h"
@@ -27,8 +28,8 @@ struct Tally {
   uint64_t bytes_down = 0, bytes_up = 0;
   Metrics diagnostics;  // of the last round
 
-  nlohmann::ordered_json ToJson() const;
-  static Tally FromJson(const nlohmann::ordered_json& json);
+  Json ToJson() const;
+  static Tally FromJson(const Json& json);
 };
 
 // What is wrong with the features when they have collapsed, or those that clients share; nothing in
@@ -39,7 +40,7 @@ std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics);
 class RunRecord {
  public:
   // `dir` must outlive it.
-  RunRecord(const RunDir& dir, RunIdentity identity, int rounds);
+  RunRecord(const RunDir& dir, RunIdentity identity, int rounds, const EncoderInput& input);
 
   // Goes on from the newest checkpoint, filling `store`, or begins with `initial`. Throws a usage
   // error when the checkpoint belongs to another run.

@@ -27,7 +27,7 @@ TEST(RunRecord, GoesOnWithSumsModelPoolAndMetrics) {
   const RunIdentity identity = {"c", "d", "p"};
   std::string pool;
   {
-    RunRecord record(dir, identity, 3);
+    RunRecord record(dir, identity, 3, {});
     record.Start({{"w", torch::ones({2})}}, store);
     EXPECT_EQ(record.NextRound(), 0);
     record.AddKnn(0, 0.25, 1);
@@ -38,7 +38,7 @@ TEST(RunRecord, GoesOnWithSumsModelPoolAndMetrics) {
     record.Save(1, store);
     record.AddRound(RecordReport(1));  // never saved
   }
-  RunRecord record(dir, identity, 3);
+  RunRecord record(dir, identity, 3, {});
   record.Start({{"w", torch::ones({2})}}, store);
   EXPECT_EQ(record.NextRound(), 1);
   EXPECT_FALSE(record.Finished());
@@ -57,12 +57,12 @@ TEST(RunRecord, RefusesTheCheckpointOfAnotherRun) {
   const RunDir dir(folder.path() / "run");
   dir.Create("");
   LocalStore store(1 << 20, folder.path() / "scratch");
-  RunRecord first(dir, {"c", "d", "p"}, 3);
+  RunRecord first(dir, {"c", "d", "p"}, 3, {});
   first.Start({{"w", torch::ones({2})}}, store);
   first.Save(1, store);
   for (const RunIdentity& other :
        {RunIdentity{"x", "d", "p"}, RunIdentity{"c", "x", "p"}, RunIdentity{"c", "d", "x"}}) {
-    RunRecord record(dir, other, 3);
+    RunRecord record(dir, other, 3, {});
     ExpectError(ExitCode::kUsage, "another", [&] {
       record.Start({{"w", torch::ones({2})}}, store);
     });

@@ -9,6 +9,7 @@
 #include "eval/false_negatives.h"
 #include "eval/features.h"
 #include "eval/knn.h"
+#include "eval/score.h"
 
 namespace kindred {
 namespace {
@@ -31,13 +32,14 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .method = experiment.method,
                .privacy = experiment.privacy,
                .channels = dataset_.train.images.channels,
+               .classes = dataset_.train.labels.empty() ? 0 : dataset_.Classes(),
                .batch = experiment.train.batch,
                .seed = experiment.train.seed},
       workers_(std::min(WorkerCount(experiment.train.workers), partition_.Clients())),
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
-              experiment.train.rounds) {
+              experiment.train.rounds, InputOf(dataset_)) {
   if (method_->FeaturesToShare() > 0) CheckMixes();
   if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
     dataset_.test = Select(
@@ -144,21 +146,24 @@ void Simulation::LookAtNeighbors(int round, const std::atomic<bool>& stop) {
   if (dataset_.test.labels.empty() || dataset_.train.labels.empty()) return;
   if (stop) throw Interrupted{};
   const auto start = std::chrono::steady_clock::now();
-  const NamedTensors encoder = Under(record_.Global(), method_->EncoderPrefix());
+  const int workers = WorkerCount(experiment_.train.workers);
+  const Encoder encoder = {Under(record_.Global(), method_->EncoderPrefix()), experiment_.model,
+                           InputOf(dataset_)};
   const auto encode = [&](const Images& images) {
-    return EncodeImages(encoder, experiment_.model, images, dataset_.normalization,
-                        WorkerCount(experiment_.train.workers));
+    return UnitRows(EncodeImages(encoder, images, {.workers = workers}));
   };
-  const double accuracy = KnnAccuracy(
-      encode(dataset_.train.images), dataset_.train.labels, encode(dataset_.test.images),
-      dataset_.test.labels, dataset_.Classes(), {.k = experiment_.eval.k, .t = experiment_.eval.t});
+  const auto& [train, test] = std::tie(dataset_.train, dataset_.test);
+  const auto predictions =
+      KnnPredict(encode(train.images), train.labels, encode(test.images), dataset_.Classes(),
+                 {.k = experiment_.eval.k, .t = experiment_.eval.t, .workers = workers});
+  const double accuracy = ScoreOf(predictions, test.labels, dataset_.Classes()).accuracy;
   record_.AddKnn(round, accuracy,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
-nlohmann::ordered_json Simulation::Summary() const {
+Json Simulation::Summary() const {
   const Tally& sums = record_.Sums();
-  nlohmann::ordered_json summary = {
+  Json summary = {
       {"method", experiment_.method.name},
       {"dataset", dataset_.name},
       {"scheme", experiment_.partition.scheme},

@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "run/experiment.h"
 #include "run/run_record.h"
 #include "transport/in_process.h"
@@ -25,7 +25,7 @@ class Simulation {
   void Train(const std::atomic<bool>& stop);
 
   // summary.json of the run as it stands.
-  nlohmann::ordered_json Summary() const;
+  Json Summary() const;
 
  private:
   void OnRound(const RoundReport& report, const std::atomic<bool>& stop);

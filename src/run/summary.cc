@@ -19,8 +19,7 @@ std::string Duration(double seconds) {
 }
 
 // What the last round showed of features, negatives and neighbours.
-void AddDiagnostics(const nlohmann::ordered_json& summary,
-                    std::vector<std::vector<std::string>>& rows) {
+void AddDiagnostics(const Json& summary, std::vector<std::vector<std::string>>& rows) {
   const auto value = [&](const char* name) -> std::optional<double> {
     if (!summary.contains("diagnostics") || !summary["diagnostics"].is_object()) return {};
     const auto& all = summary["diagnostics"];
@@ -54,7 +53,7 @@ void AddDiagnostics(const nlohmann::ordered_json& summary,
 
 }  // namespace
 
-bool IsSummary(const nlohmann::ordered_json& summary) {
+bool IsSummary(const Json& summary) {
   if (!summary.is_object()) return false;
   for (const char* key : {"method", "dataset", "scheme", "model_digest"}) {
     if (!summary.contains(key) || !summary[key].is_string()) return false;
@@ -66,7 +65,7 @@ bool IsSummary(const nlohmann::ordered_json& summary) {
   return true;
 }
 
-std::string SummaryText(const nlohmann::ordered_json& summary, const RunDir& dir) {
+std::string SummaryText(const Json& summary, const RunDir& dir) {
   std::vector<std::vector<std::string>> rows = {
       {"run",
        fmt::format("{} on {}, {}, {} clients, {} rounds", summary["method"].get<std::string>(),

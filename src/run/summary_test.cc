@@ -5,7 +5,7 @@
 namespace kindred {
 namespace {
 
-nlohmann::ordered_json SummaryOfTest() {
+Json SummaryOfTest() {
   return {
       {"method", "ccl"},  {"dataset", "shapes"},   {"scheme", "iid"},         {"clients", 2},
       {"rounds", 3},      {"seconds", 7.5},        {"images_per_second", 40}, {"bytes_down", 1000},
@@ -38,14 +38,14 @@ TEST(Summary, LeavesOutWhatARunDoesNotHave) {
 }
 
 TEST(Summary, AFileThatIsNoneIsSeen) {
-  EXPECT_FALSE(IsSummary(nlohmann::ordered_json::array()));
+  EXPECT_FALSE(IsSummary(Json::array()));
   const auto whole = SummaryOfTest();
   for (const auto& [key, value] : whole.items()) {
     if (key.starts_with("knn")) continue;
     auto summary = SummaryOfTest();
     summary.erase(key);
     EXPECT_FALSE(IsSummary(summary)) << key;
-    summary[key] = nlohmann::ordered_json::array();
+    summary[key] = Json::array();
     EXPECT_FALSE(IsSummary(summary)) << key;
   }
 }

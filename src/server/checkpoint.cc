@@ -12,7 +12,6 @@ namespace kindred {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr uint64_t kMostRecord = 1 << 20;
 constexpr uint64_t kMostCheckpoint = 1ull << 40;
@@ -28,7 +27,7 @@ struct Generation {
 std::vector<Generation> ReadRecord(const fs::path& folder) {
   if (!FileExists(folder / "commit.json")) return {};
   const Bytes bytes = ReadFile(folder / "commit.json", kMostRecord);
-  const Json record = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const nlohmann::json record = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
   std::vector<Generation> generations;
   if (record.is_array()) {
     for (const auto& entry : record) {
@@ -55,12 +54,33 @@ RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedT
   state.metrics_offset = std::stoull(content.metadata.at("metrics_offset"));
   state.progress = content.metadata.at("progress");
   state.identity = content.metadata.at("identity");
+  if (const auto input = content.metadata.find("input"); input != content.metadata.end()) {
+    state.input = input->second;
+  }
   state.server.global = Under(content.tensors, "global");
   state.server.pool = FeaturePool::FromTensors(Under(content.tensors, "pool"));
-  for (const int client : Json::parse(content.metadata.at("clients"))) {
+  for (const int client : nlohmann::json::parse(content.metadata.at("clients"))) {
     clients[client] = Under(content.tensors, fmt::format("client/{}", client));
   }
   return state;
+}
+
+std::string FileOf(int next_round) { return fmt::format("round-{}.safetensors", next_round); }
+
+// A generation whose bytes have their digest; nothing, and a warning, when it is damaged.
+std::optional<RunState> LoadGeneration(const fs::path& folder, const Generation& generation,
+                                       std::map<int, NamedTensors>& clients) {
+  const std::string path = (folder / generation.file).string();
+  std::string why = "its digest differs";
+  try {
+    const Bytes bytes = ReadFile(path, kMostCheckpoint);
+    if (DigestOfBytes(bytes) == generation.digest) return Parse(bytes, path, clients);
+  } catch (const std::exception& error) {  // a missing field of the header, too
+    why = Printable(error.what());
+    clients.clear();
+  }
+  spdlog::warn("{}: damaged ({}); the checkpoint before it is taken", Printable(path), why);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -77,7 +97,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
       AddEntries(entries, fmt::format("client/{}/", client), local);
     });
   }
-  const std::string file = fmt::format("round-{}.safetensors", state.next_round);
+  const std::string file = FileOf(state.next_round);
   AtomicFile out(folder / file);
   Digest digest;
   const auto write = [&](std::span<const uint8_t> bytes) {
@@ -91,7 +111,8 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
                                     {"metrics_offset", std::to_string(state.metrics_offset)},
                                     {"progress", state.progress},
                                     {"identity", state.identity},
-                                    {"clients", Json(clients).dump()}}));
+                                    {"input", state.input},
+                                    {"clients", nlohmann::json(clients).dump()}}));
   write_all(state.server.global);
   write_all(pool);
   for (const int client : clients) store.With(client, write_all);
@@ -101,7 +122,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   for (auto& older : ReadRecord(folder)) {
     if (older.file != file && generations.size() < kGenerations) generations.push_back(older);
   }
-  Json record = Json::array();
+  nlohmann::json record = nlohmann::json::array();
   for (const auto& each : generations)
     record.push_back({{"file", each.file}, {"digest", each.digest}});
   WriteFileAtomically(folder / "commit.json", record.dump(1) + "\n");
@@ -132,23 +153,23 @@ std::optional<RunState> LoadCheckpoint(const fs::path& folder, LocalStore& store
     return std::nullopt;
   }
   for (const auto& each : generations) {
-    const std::string path = (folder / each.file).string();
-    std::string why = "its digest differs";
-    try {
-      const Bytes bytes = ReadFile(path, kMostCheckpoint);
-      if (DigestOfBytes(bytes) == each.digest) {
-        std::map<int, NamedTensors> clients;
-        RunState state = Parse(bytes, path, clients);
-        for (auto& [client, tensors] : clients) store.Put(client, std::move(tensors));
-        return state;
-      }
-    } catch (const std::exception& error) {  // a missing field of the header, too
-      why = Printable(error.what());
+    std::map<int, NamedTensors> clients;
+    if (auto state = LoadGeneration(folder, each, clients)) {
+      for (auto& [client, tensors] : clients) store.Put(client, std::move(tensors));
+      return state;
     }
-    spdlog::warn("{}: damaged ({}); the checkpoint before it is taken", Printable(path), why);
   }
   throw DataError("{}: every checkpoint is damaged; start the run again in another folder",
                   Printable(folder.string()));
+}
+
+std::optional<RunState> LoadServerState(const fs::path& folder, std::optional<int> round) {
+  for (const auto& each : ReadRecord(folder)) {
+    if (round && each.file != FileOf(*round)) continue;
+    std::map<int, NamedTensors> ignored;
+    if (auto state = LoadGeneration(folder, each, ignored)) return state;
+  }
+  return std::nullopt;
 }
 
 }  // namespace kindred

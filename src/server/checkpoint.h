@@ -20,6 +20,7 @@ struct RunState {
   uint64_t metrics_offset = 0;  // bytes of metrics.jsonl that belong to it
   std::string progress;         // JSON of the caller: first kNN, bytes and seconds so far
   std::string identity;         // what run it belongs to: hashes of config, data, partition
+  std::string input;            // EncoderInput as text; empty: not known
 };
 
 // Writes the state and the store's clients as a new generation, then the record that makes it
@@ -31,5 +32,10 @@ void SaveCheckpoint(const std::filesystem::path& folder, const RunState& state, 
 // is taken. Fills the store. Nothing when no checkpoint was ever committed; throws a data error
 // when there are some and all are damaged.
 std::optional<RunState> LoadCheckpoint(const std::filesystem::path& folder, LocalStore& store);
+
+// The same for who wants the model alone, after `round` when it is given: nothing when no such
+// round is kept.
+std::optional<RunState> LoadServerState(const std::filesystem::path& folder,
+                                        std::optional<int> round = std::nullopt);
 
 }  // namespace kindred

@@ -42,14 +42,17 @@ void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
       hooks_.on_step(images);
     };
   }
-  const auto train = [&](int worker, int i) {
+  const auto train = [&](int worker, int place) {
     UseOneThread();
     Method& model = *models_[static_cast<size_t>(worker)];
-    const int client = chosen[static_cast<size_t>(i)];
+    const int client = chosen[static_cast<size_t>(place)];
     const auto& own = clients_.partition.clients[static_cast<size_t>(client)];
     NamedTensors local = clients_.store.Get(client, [&] { return model.NewLocalState(); });
-    const ClientData data = {client, Select(clients_.data.images, own),
-                             SeededSecret(clients_.options.seed, client)};
+    ClientData data = {client, Select(clients_.data.images, own),
+                       SeededSecret(clients_.options.seed, client)};
+    if (model.UsesLabels()) {
+      for (const int i : own) data.labels.push_back(clients_.data.labels[static_cast<size_t>(i)]);
+    }
     Outcome outcome = TrainClient(model, plan_for(client), data, clients_.options, local, hooks);
     clients_.store.Put(client, std::move(local));
     const std::lock_guard lock(arrival_mutex);

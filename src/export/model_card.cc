@@ -1,0 +1,97 @@
+#include "export/model_card.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+
+#include "base/error.h"
+
+namespace kindred {
+namespace {
+
+std::string Value(const Json& json, const char* key) {
+  if (!json.contains(key)) return "not recorded";
+  const Json& value = json[key];
+  return Printable(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+std::string Metrics(const ModelCard& card) {
+  if (card.metrics.empty()) return "None recorded; `kindred eval` measures and records them.\n";
+  std::string text =
+      "| metric | protocol | data | test images | accuracy |\n|---|---|---|---|---|\n";
+  for (const auto& line : card.metrics) {
+    const bool knn = line.contains("knn");
+    const Json& accuracy = knn ? line["knn"] : line["accuracy"];
+    if (!accuracy.is_number()) continue;
+    const double deviation = line.value("deviation", 0.0);
+    text += fmt::format("| {} | {} | {} | {} | {:.2f} %{} |\n", knn ? "knn" : Value(line, "metric"),
+                        knn ? "monitor of training" : Value(line, "protocol"),
+                        knn ? Value(card.origin, "dataset") : Value(line, "dataset"),
+                        knn ? "-" : Value(line, "test_images"), 100 * accuracy.get<double>(),
+                        deviation > 0 ? fmt::format(" +- {:.2f}", 100 * deviation) : "");
+  }
+  return text;
+}
+
+std::string Privacy(const ModelCard& card) {
+  std::string text =
+      "Images stayed with their owners; models were averaged. That is no formal guarantee: "
+      "trained\n"
+      "weights can reveal things about the images they were trained on.\n";
+  const auto shared = card.origin.find("shared_features");
+  if (shared == card.origin.end()) return text;
+  if (shared->value("features", "") == "plain") {
+    return text +
+           "Clients shared features of plain images (a simulation, for comparison): do not do "
+           "that\n"
+           "with images that are private.\n";
+  }
+  return text + fmt::format(
+                    "Clients shared features of InstaHide encodings, each a mix of {} images. "
+                    "InstaHide is\n"
+                    "obfuscation that has been broken (Carlini et al. 2021), not encryption.\n",
+                    Value(*shared, "mix"));
+}
+
+}  // namespace
+
+std::string ModelCardText(const ModelCard& card) {
+  const Encoder& encoder = card.encoder;
+  const auto& [shape, normalization] = encoder.input;
+  const auto channels = static_cast<size_t>(shape.channels);
+  const std::span mean(normalization.mean.data(), channels),
+      std(normalization.std.data(), channels);
+  return fmt::format(
+             "# An image encoder trained with Kindred\n\n"
+             "A {} of width {} for {}x{} images with {} channels; an image becomes {} numbers, "
+             "h.\n\n"
+             "| | |\n|---|---|\n"
+             "| method | {} |\n| data | {}, dealt to clients by `{}` |\n| rounds | {} of {}, {} "
+             "local epochs "
+             "each |\n| seed | {} |\n"
+             "| encoder digest | `{}` |\n| configuration, data, partition | `{}` `{}` `{}` |\n\n",
+             encoder.model.arch, encoder.model.width, shape.height, shape.width, shape.channels,
+             8 * encoder.model.width, Value(card.origin, "method"), Value(card.origin, "dataset"),
+             Value(card.origin, "scheme"), Value(card.origin, "round"),
+             Value(card.origin, "rounds"), Value(card.origin, "epochs"), Value(card.origin, "seed"),
+             Value(card.origin, "encoder_digest"), Value(card.origin, "config_hash"),
+             Value(card.origin, "train_data_hash"), Value(card.origin, "train_partition_hash")) +
+         fmt::format(
+             "## Use\n\n"
+             "- `encoder.safetensors`: the weights by torchvision's names. Pixels in [0, 1] are\n"
+             "  normalised first: mean [{}], std [{}].\n"
+             "- `encoder.onnx`: input `images`, [batch, {}, {}, {}] {}; output `h`. It normalises "
+             "by "
+             "itself.\n"
+             "- `kindred eval`, `kindred embed` take this folder: `--run FOLDER`.\n\n",
+             fmt::join(mean, ", "), fmt::join(std, ", "), shape.channels, shape.height, shape.width,
+             card.onnx_input == "uint8" ? "uint8" : "float32 in [0, 1]") +
+         "## Metrics\n\n" + Metrics(card) + "\n## Privacy\n\n" + Privacy(card) +
+         "\n## Licence\n\n" +
+         (card.license.empty()
+              ? "Not stated. The images' own terms may bind what is made of them.\n"
+              : Printable(card.license) + "\n");
+}
+
+}  // namespace kindred

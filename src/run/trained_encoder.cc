@@ -1,0 +1,138 @@
+#include "run/trained_encoder.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "export/encoder_file.h"
+#include "run/experiment.h"
+#include "server/checkpoint.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEncoderFile = "encoder.safetensors";
+
+TrainedEncoder FromFile(const std::string& path, const fs::path& file) {
+  EncoderFile content = ReadEncoderFile(file);
+  return {std::move(content.encoder), std::move(content.origin), path, std::nullopt};
+}
+
+// The round after which a checkpoint's file was written, by its name; nothing when it is no
+// checkpoint's name.
+std::optional<int> RoundOfFile(const fs::path& file) {
+  int round = 0;
+  const std::string name = file.filename().string();
+  return std::sscanf(name.c_str(), "round-%d.safetensors", &round) == 1 ? std::optional(round)
+                                                                        : std::nullopt;
+}
+
+// What the run's configuration and its checkpoint say about where the encoder comes from.
+Json OriginOf(const Experiment& experiment, const Method& method, const RunState& state) {
+  Json origin = {{"method", experiment.method.name},
+                 {"dataset", experiment.data.name},
+                 {"scheme", experiment.partition.scheme},
+                 {"rounds", experiment.train.rounds},
+                 {"round", state.next_round},
+                 {"epochs", experiment.train.epochs},
+                 {"seed", experiment.train.seed}};
+  if (method.FeaturesToShare() > 0) {
+    origin["shared_features"] = {{"features", experiment.privacy.features},
+                                 {"mix", experiment.privacy.mix}};
+  }
+  std::string config, data, partition;
+  std::istringstream(state.identity) >> config >> data >> partition;
+  if (!partition.empty()) {
+    origin["config_hash"] = config;
+    origin["train_data_hash"] = data;
+    origin["train_partition_hash"] = partition;
+  }
+  return origin;
+}
+
+TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::optional<int> round) {
+  const RunDir dir(folder);
+  Experiment experiment;
+  Config config = BindExperiment(experiment);
+  config.ApplyFile(dir.config());
+  const auto method =
+      MakeMethod({.model = experiment.model,
+                  .method = experiment.method,
+                  .privacy = experiment.privacy,
+                  .channels = experiment.data.channels,
+                  .classes = 2,  // a head comes after the encoder and changes nothing
+                  .batch = experiment.train.batch,
+                  .seed = experiment.train.seed});
+  std::optional<RunState> state;
+  if (round == 0) {
+    state.emplace();
+    state->server.global = Clone(method->Shared());
+    if (const auto newest = LoadServerState(dir.checkpoints())) {
+      state->input = newest->input;
+      state->identity = newest->identity;
+    }
+  } else {
+    state = LoadServerState(dir.checkpoints(), round);
+  }
+  if (!state && round) {
+    throw DataError(
+        "{}: no checkpoint of round {} is kept there; the newest two are, and 0 is the "
+        "random start",
+        Printable(path), *round);
+  }
+  if (!state) {
+    throw DataError("{}: the run has no checkpoint yet; finish it with kindred train --resume",
+                    Printable(path));
+  }
+  if (!round && state->next_round < experiment.train.rounds) {
+    spdlog::warn("{}: the run has done {} of its {} rounds", Printable(path), state->next_round,
+                 experiment.train.rounds);
+  }
+  const EncoderInput input = state->input.empty() ? InputOf(LoadDataset(experiment.data))
+                                                  : EncoderInput::FromText(state->input, path);
+  TrainedEncoder trained = {
+      EncoderOf(Under(state->server.global, method->EncoderPrefix()), input, path),
+      OriginOf(experiment, *method, *state), path, dir};
+  return trained;
+}
+
+}  // namespace
+
+std::optional<fs::path> RunOf(const std::string& path) {
+  if (IsFolder(path)) {
+    return FileExists(fs::path(path) / "config.toml") ? std::optional<fs::path>(path)
+                                                      : std::nullopt;
+  }
+  const fs::path folder = fs::path(path).parent_path();
+  const fs::path run = folder.parent_path();
+  return RoundOfFile(path) && FileExists(run / "config.toml") ? std::optional(run) : std::nullopt;
+}
+
+TrainedEncoder OpenTrainedEncoder(const std::string& path, std::optional<int> round) {
+  if (!FileExists(path)) {
+    throw DataError(
+        "{}: nothing is there; give a run's folder, a checkpoint or an exported encoder",
+        Printable(path));
+  }
+  TrainedEncoder trained;
+  if (const auto run = RunOf(path)) {
+    if (!IsFolder(path) && round && round != RoundOfFile(path)) {
+      throw UsageError("{} and --round {} are two rounds; give one", Printable(path), *round);
+    }
+    trained = FromRun(path, *run, IsFolder(path) ? round : RoundOfFile(path));
+  } else {
+    const bool folder = IsFolder(path);
+    if (folder && !FileExists(fs::path(path) / kEncoderFile)) {
+      throw DataError("{}: neither a run (config.toml) nor an exported encoder ({}) is there",
+                      Printable(path), kEncoderFile);
+    }
+    if (round)
+      throw UsageError("--round goes with a run; {} is an exported encoder", Printable(path));
+    trained = FromFile(path, folder ? fs::path(path) / kEncoderFile : fs::path(path));
+  }
+  trained.origin["encoder_digest"] = DigestOf(trained.encoder.tensors);
+  return trained;
+}
+
+}  // namespace kindred
