@@ -1,13 +1,13 @@
 # Two commands do it all on a fresh Debian 12: `make test` and `make demo`.
 KINDRED := build/release/kindred
 
-.PHONY: help install build test demo bench asan tsan dev format clean
+.PHONY: help install install-peers build test demo bench asan tsan dev format clean
 
 help:
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make demo    install what is missing, build, run the demo on Fashion-MNIST"
 	@echo "make build   leaves $(KINDRED)"
-	@echo "make bench   views beside torchvision's, how a round scales, what matching costs"
+	@echo "make bench   views beside torchvision's, how a round scales, what matching costs, linear evaluation beside scikit-learn's"
 	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan    the tests under ThreadSanitizer"
 	@echo "make dev     the tests with symbols and the standard library's own checks"
@@ -16,16 +16,20 @@ help:
 install:
 	@tools/install_packages.sh build test
 
+install-peers: install
+	@tools/install_packages.sh peers
+	@tools/install_node_modules.sh
+
 build: install
 	cmake --preset release
 	cmake --build --preset release --target kindred
 
-test: install
+test: install-peers
 	cmake --preset release
 	cmake --build --preset release
 	ctest --preset release
 
-asan tsan dev: install
+asan tsan dev: install-peers
 	cmake --preset $@
 	cmake --build --preset $@
 	ctest --preset $@
@@ -37,10 +41,11 @@ demo: build
 bench: install
 	@tools/install_packages.sh bench
 	cmake --preset release
-	cmake --build --preset release --target bench_views bench_round bench_matching
+	cmake --build --preset release --target bench_views bench_round bench_matching bench_linear
 	bench/views.py
 	build/release/bench/bench_round
 	build/release/bench/bench_matching
+	bench/linear.py
 
 format:
 	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc

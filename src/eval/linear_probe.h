@@ -3,7 +3,8 @@
 //   min over W, b of  mean_i cross-entropy(W h_i + b, y_i) + |W|^2 / (2 N)
 //
 // which is scikit-learn's default. By gradient descent with Nesterov's momentum on whitened
-// features, where the curvature is at most 1 in every direction, so that a hundred steps are many.
+// features, where the curvature is at most 1 in every direction, so that a few dozen steps are
+// enough.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,9 +23,10 @@ struct LinearProbe {
 };
 
 // h: [N, D] of training images. The learning rate is the one that is best on a tenth of them, held
-// out at random by `seed`; with it the probe is fitted to all. Test images have no way in.
+// out at random by `seed`; with it the probe is fitted to all. Test images have no way in. The
+// result does not depend on the number of workers.
 LinearProbe FitLinearProbe(const at::Tensor& h, std::span<const int> labels, int classes,
-                           uint64_t seed);
+                           uint64_t seed, int workers = 1);
 
 // [N, classes].
 at::Tensor Logits(const LinearProbe& probe, const at::Tensor& h);

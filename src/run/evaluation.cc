@@ -69,7 +69,7 @@ Evaluation RunLinear(const EvalTask& task, uint64_t seed, const OnImages& on_ima
     details = {{"lr", probe.lr}};
   } else {
     probe = FitLinearProbe(FeaturesFor(task, data.train.images, on_images), data.train.labels,
-                           data.Classes(), seed);
+                           data.Classes(), seed, Workers(task));
     details = {{"lr", probe.lr}, {"held_out_accuracy", probe.held_out}};
   }
   const auto test = FeaturesFor(task, data.test.images, on_images);

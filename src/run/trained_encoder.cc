@@ -94,6 +94,12 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
   TrainedEncoder trained = {
       EncoderOf(Under(state->server.global, method->EncoderPrefix()), input, path),
       OriginOf(experiment, *method, *state), path, dir};
+  const ModelOptions& found = trained.encoder.model;
+  if (found.arch != experiment.model.arch || found.width != experiment.model.width) {
+    throw DataError(
+        "{}: the checkpoint holds a {} of width {}, the configuration says {} of width {}",
+        Printable(path), found.arch, found.width, experiment.model.arch, experiment.model.width);
+  }
   return trained;
 }
 
