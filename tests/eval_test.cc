@@ -40,7 +40,8 @@ TEST(Eval, EveryMetricSaysWhatItMeasured) {
     const auto result = EvalJson(metric + " --run run");
     EXPECT_EQ(result["metric"], metric.substr(0, metric.find(' ')));
     const double accuracy = result["accuracy"];
-    EXPECT_GT(accuracy, metric == "knn" || metric == "linear" ? 0.2 : 0.0) << metric;
+    EXPECT_GT(accuracy, metric == "knn" || metric == "linear" ? 0.11 : 0.0)
+        << metric;  // chance is .1
     EXPECT_LE(accuracy, 1.0);
     for (const char* key : {"protocol", "seed", "data_hash", "config_hash", "train_partition_hash",
                             "encoder_digest", "version", "seconds", "confusion", "per_class"}) {

@@ -18,7 +18,7 @@ struct EvalOptions {
   int epochs = 0;                 // linear (moco), semi; 0: the protocol's own (100, 20)
   int rounds = 20;                // finetune
   int local_epochs = 5;           // finetune: epochs a round
-  double lr = 0.02;               // finetune: of the first round, cosine to 0
+  double lr = 0.1;                // finetune: of the first round, cosine to 0
   bool scratch = false;           // finetune: from random weights, the FedAvg row
   uint64_t seed = 0;              // of heads, label choices and held-out images
   int seeds = 1;                  // seed, seed + 1, ...: mean and deviation

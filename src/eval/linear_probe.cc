@@ -147,6 +147,7 @@ LinearProbe BestOf(std::vector<LinearProbe> probes, const at::Tensor& h,
 LinearProbe FitLinearProbe(const at::Tensor& h, std::span<const int> labels, int classes,
                            uint64_t seed, int workers) {
   Check(h.size(0) == static_cast<int64_t>(labels.size()), "features and labels differ in number");
+  UseOneThread();  // the number of threads would change bits
   torch::NoGradGuard no_gradient;
   const Whitened whitened = Whiten(h);
   Rng rng({.seed = seed, .purpose = Purpose::kHoldOut});

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "server/round_loop.h"
+#include "aggregate/weighted_mean.h"
 #include "tests/folders.h"
 
 namespace kindred {
@@ -41,11 +41,27 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
                        .options = {.epochs = 1, .batch = 6},
                        .store = store},
                       workers, {});
-  ServerState state;
-  state.global = Clone(MakeMethod(context)->Shared());
-  RunRounds({.train = {.rounds = 2, .batch = 6, .lr = 0.05}, .clients = 2, .features_width = 8},
-            transport, state, [](const RoundReport&) {});
-  return DigestOf(state.global);
+  NamedTensors global = Clone(MakeMethod(context)->Shared());
+  std::map<int, at::Tensor> shared;
+  for (int round = 0; round < 2; ++round) {
+    WeightedMean mean;
+    std::map<int, at::Tensor> features;
+    const auto plan_for = [&](int client) {
+      const auto others = shared.find(1 - client);
+      return Plan{.round = round,
+                  .rounds = 2,
+                  .lr = 0.05,
+                  .model = global,
+                  .remote = {others == shared.end() ? at::Tensor() : others->second, {}}};
+    };
+    transport.Run(plan_for, std::vector<int>{0, 1}, [&](Arrival&& arrival) {
+      mean.Add(arrival.model, arrival.images);
+      if (arrival.features.defined()) features[arrival.client] = arrival.features;
+    });
+    global = mean.Take();
+    shared = features;
+  }
+  return DigestOf(global);
 }
 
 // The promise about labels: other labels change nothing in unlabeled learning, whatever the method.
