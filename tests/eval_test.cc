@@ -43,8 +43,9 @@ TEST(Eval, EveryMetricSaysWhatItMeasured) {
     EXPECT_GT(accuracy, metric == "knn" || metric == "linear" ? 0.11 : 0.0)
         << metric;  // chance is .1
     EXPECT_LE(accuracy, 1.0);
-    for (const char* key : {"protocol", "seed", "data_hash", "config_hash", "train_partition_hash",
-                            "encoder_digest", "version", "seconds", "confusion", "per_class"}) {
+    for (const char* key :
+         {"protocol", "seed", "data_hash", "config_hash", "partition_hash", "config",
+          "encoder_digest", "version", "seconds", "confusion", "per_class"}) {
       EXPECT_TRUE(result.contains(key)) << metric << " " << key;
     }
   }
@@ -84,11 +85,19 @@ TEST(Eval, SeveralRunsGiveMeanAndDeviation) {
 }
 
 TEST(Eval, WorkersChangeNothing) {
-  for (const std::string metric : {"knn", "linear", "semi --seeds 2 --set eval.epochs=1",
+  for (const std::string metric : {"knn", "linear", "linear --protocol moco --set eval.epochs=2",
+                                   "semi --seeds 2 --set eval.epochs=1",
                                    "finetune --set eval.rounds=1 --set eval.local_epochs=1"}) {
-    EXPECT_EQ(EvalJson(metric + " --run run --workers 1")["confusion"],
-              EvalJson(metric + " --run run --workers 3")["confusion"])
-        << metric;
+    std::vector<nlohmann::json> results;
+    for (const int workers : {1, 3}) {  // each with a cache of its own: both compute features
+      const Ran ran =
+          Kindred(WithRun(), fmt::format("eval {} --run run --workers {} --json", metric, workers),
+                  fmt::format("XDG_CACHE_HOME={}/cache{}", WithRun().path().string(), workers));
+      ASSERT_EQ(ran.code, 0) << ran.err;
+      results.push_back(nlohmann::json::parse(ran.out));
+      std::filesystem::remove_all(WithRun().path() / fmt::format("cache{}", workers));
+    }
+    EXPECT_EQ(results[0]["confusion"], results[1]["confusion"]) << metric;
   }
 }
 
@@ -104,6 +113,10 @@ TEST(Eval, SaysWhatDoesNotFit) {
   expect("eval knn --run run --round 7", 3, "no checkpoint of round 7");
   expect("eval knn --run run/tensorboard", 3, "neither a run");
   expect("eval knn --run run/summary.json", 3, "safetensors");
+  expect(
+      "eval knn --run run --run run/checkpoints/round-1.safetensors --set data.limit=200 "
+      "--round 1 --config run/config.toml",
+      2, "two rounds");
   expect("eval linear --run run --protocol quick", 2, "one of fast, moco");
   expect("eval lineal --run run", 2, "did you mean kindred eval linear?");
   expect("eval knn", 2, "--run");

@@ -183,10 +183,19 @@ TEST(Metrics, AgreeWithScikitLearnAndNumpy) {
   for (const char* metric : {"linear", "knn"}) {
     const Ran ran = Kindred(folder, fmt::format("eval {} --run run --json", metric));
     ASSERT_EQ(ran.code, 0) << ran.err;
-    const double own = nlohmann::json::parse(ran.out)["accuracy"];
-    EXPECT_NEAR(own, reference[metric].get<double>(), metric == std::string("knn") ? 0.002 : 0.005)
-        << metric;
+    const auto result = nlohmann::json::parse(ran.out);
+    const double own = result["accuracy"];
+    EXPECT_NEAR(own, reference[metric].get<double>(), 0.005) << metric;
     EXPECT_GT(own, 0.3) << metric;
+    if (std::string(metric) != "knn") continue;
+    int moved = 0;  // votes that differ, each counted twice
+    for (size_t i = 0; i < 10; ++i) {
+      for (size_t j = 0; j < 10; ++j) {
+        moved += std::abs(result["confusion"][i][j].get<int>() -
+                          reference["knn_confusion"][i][j].get<int>());
+      }
+    }
+    EXPECT_LE(moved, 4) << "but for near-ties";
   }
 }
 

@@ -36,6 +36,8 @@ void Validate(const ViewOptions& options) {
   }
 }
 
+ViewOptions CropAndFlip(double crop) { return {.crop = crop, .jitter = 0, .grey = 0, .blur = 0}; }
+
 void MakeView(const Images& images, int i, const ViewRecipe& recipe, Rng& rng,
               std::span<float> out) {
   Check(out.size() == images.ImageSize(), "the output is not the size of an image");

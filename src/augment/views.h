@@ -28,6 +28,9 @@ void Bind(Config& config, ViewOptions& options);
 // Throws a usage error when values that are right alone do not fit together.
 void Validate(const ViewOptions& options);
 
+// Crops and mirror images alone: the views of learning with labels.
+ViewOptions CropAndFlip(double crop);
+
 // How views are made: what is drawn, and how pixels are normalised.
 struct ViewRecipe {
   ViewOptions options;

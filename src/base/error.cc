@@ -52,4 +52,11 @@ std::string Printable(std::string_view text) {
   return text.empty() ? result : result + "...";
 }
 
+std::string Shortened(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 }  // namespace kindred

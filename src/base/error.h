@@ -61,4 +61,7 @@ inline void Check(bool condition, std::string_view message,
 // length: for putting names and bytes that came from outside into a one-line message or a picture.
 std::string Printable(std::string_view text);
 
+// At most so many bytes of valid UTF-8, whole characters, "..." where something was cut.
+std::string Shortened(const std::string& text, size_t most);
+
 }  // namespace kindred

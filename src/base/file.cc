@@ -137,6 +137,10 @@ void MakeFolder(const std::filesystem::path& path) {
 }
 
 void RefuseToOverwrite(const std::filesystem::path& path, bool force) {
+  if (IsFolder(path)) {
+    throw Error(ExitCode::kExists, fmt::format("{}: a folder is there; choose another name",
+                                               Printable(path.string())));
+  }
   if (!force && FileExists(path)) {
     throw Error(ExitCode::kExists,
                 fmt::format("{}: is there already; choose another --out, or give --force",

@@ -54,8 +54,12 @@ TEST(File, ALinkKeepsLeadingToWhatIsWritten) {
 TEST(File, RefusesToOverwriteUnlessForced) {
   const auto folder = TestFolder();
   EXPECT_NO_THROW(RefuseToOverwrite(folder.path() / "new", false));
-  ExpectError(ExitCode::kExists, "--force", [&] { RefuseToOverwrite(folder.path(), false); });
-  EXPECT_NO_THROW(RefuseToOverwrite(folder.path(), true));
+  WriteFileAtomically(folder.path() / "old", std::string_view("x"));
+  ExpectError(ExitCode::kExists, "--force",
+              [&] { RefuseToOverwrite(folder.path() / "old", false); });
+  EXPECT_NO_THROW(RefuseToOverwrite(folder.path() / "old", true));
+  ExpectError(ExitCode::kExists, "a folder is there",
+              [&] { RefuseToOverwrite(folder.path(), true); });
 }
 
 TEST(FolderLock, IsHeldByOneAtATime) {

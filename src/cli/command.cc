@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace kindred {
 
@@ -52,7 +53,7 @@ void AddEncoderFlags(CLI::App& command, const std::shared_ptr<EncoderFlags>& fla
                   ->allow_extra_args(false);
   if (!several) run->expected(1);
   command.add_option("--round", flags->round, "of a run; 0: its random start; default: the newest")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000000));
 }
 
 TrainedEncoder OpenEncoder(const EncoderFlags& flags, const std::string& path) {
@@ -66,10 +67,14 @@ Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained) {
   const auto untouched = [&](const char* key) {
     return resolved.config.OriginOf(key) == "default";
   };
-  const auto dataset = trained.origin.find("dataset");
-  if (!trained.run && untouched("data.name") && dataset != trained.origin.end() &&
-      dataset->is_string()) {
-    data.name = dataset->get<std::string>();
+  if (!trained.run) {
+    const auto bring = [&](const char* field, const char* key) {
+      if (untouched(key) && trained.origin.contains(field)) {
+        resolved.config.Apply(key, trained.origin[field].get<std::string>(), trained.path);
+      }
+    };
+    bring("dataset", "data.name");
+    bring("scheme", "partition.scheme");
   }
   const ImageShape& shape = trained.encoder.input.shape;
   if (data.name == "folder") {
@@ -77,6 +82,14 @@ Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained) {
     if (untouched("data.channels")) data.channels = shape.channels;
   }
   return resolved;
+}
+
+std::filesystem::path FeatureCacheFolder() {
+  try {
+    return CacheFolder() / "features";
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace kindred

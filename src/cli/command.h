@@ -72,8 +72,11 @@ void AddEncoderFlags(CLI::App& command, const std::shared_ptr<EncoderFlags>& fla
 TrainedEncoder OpenEncoder(const EncoderFlags& flags, const std::string& path);
 
 // The configuration to look at it with: --config, else the run's own. An exported encoder brings
-// the name of its dataset; a folder of images is scaled to what the encoder takes.
+// the names of its dataset and partition; a folder of images is scaled to what the encoder takes.
 Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained);
+
+// Where features are kept; empty, for nowhere, when there is no home.
+std::filesystem::path FeatureCacheFolder();
 
 // The commands, in the order help lists them; each is in the file of its name.
 void AddListCommand(CLI::App& app, Program& program);

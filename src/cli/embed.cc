@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "cli/command.h"
 #include "eval/feature_cache.h"
-#include "eval/knn.h"
+#include "eval/kmeans.h"
 #include "eval/projection.h"
 #include "export/npy.h"
 #include "export/scatter.h"
@@ -17,6 +17,7 @@ namespace {
 struct EmbedFlags {
   std::string out, plot, split = "all", color;
   int clusters = 0;
+  bool images = false;  // a folder given by --images
   bool force = false;
 };
 
@@ -48,6 +49,9 @@ void Append(const Split& split, const char* name, std::span<const int> clients, 
 Embedded Choose(const Dataset& dataset, const Experiment& experiment, const EmbedFlags& flags) {
   std::vector<int> clients;
   if (flags.color == "client") {
+    if (flags.images || flags.split == "test") {
+      throw UsageError("--color client: only the run's own training images belong to clients");
+    }
     const Partition partition = MakePartition(dataset, experiment.partition);
     clients.assign(static_cast<size_t>(dataset.train.images.count), -1);
     for (size_t c = 0; c < partition.clients.size(); ++c) {
@@ -155,7 +159,7 @@ CommandResult Embed(const ConfigFlags& config, const EncoderFlags& encoder_flags
     Progress progress("embed", static_cast<uint64_t>(all.images.count), "images");
     uint64_t done = 0;
     h = CachedFeatures(
-        CacheFolder() / "features", trained.encoder, all.images,
+        FeatureCacheFolder(), trained.encoder, all.images,
         {.workers = WorkerCount(resolved.experiment->train.workers),
          .on_images = [&](int n) { progress.At(done += static_cast<uint64_t>(n)); }});
   }
@@ -166,6 +170,7 @@ CommandResult Embed(const ConfigFlags& config, const EncoderFlags& encoder_flags
     }
     clusters = KMeansClusters(UnitRows(h), flags.clusters, resolved.experiment->eval.seed);
   }
+  const Bytes picture = flags.plot.empty() ? Bytes() : Picture(all, dataset, clusters, h, flags);
   if (npy) WriteFileAtomically(flags.out, SerializeNpy(h));
   WriteFileAtomically(table, Csv(all, dataset, clusters, npy ? nullptr : &h));
   CommandResult result;
@@ -177,7 +182,7 @@ CommandResult Embed(const ConfigFlags& config, const EncoderFlags& encoder_flags
   result.text = fmt::format("{}: {} images, {} features each{}\n", flags.out, h.size(0), h.size(1),
                             npy ? fmt::format("; {} names the rows", table) : "");
   if (!flags.plot.empty()) {
-    WriteFileAtomically(flags.plot, Picture(all, dataset, clusters, h, flags));
+    WriteFileAtomically(flags.plot, picture);
     result.text += flags.plot + ": the picture\n";
     result.json["plot"] = flags.plot;
   }
@@ -197,7 +202,8 @@ void AddEmbedCommand(CLI::App& app, Program& program) {
   AddConfigFlags(*command, config);
   command->add_option_function<std::string>(
       "--images",
-      [config](const std::string& value) {
+      [config, flags](const std::string& value) {
+        flags->images = true;
         config->given.push_back({"data.name", "folder", "--images"});
         config->given.push_back({"data.path", value, "--images"});
         config->given.push_back({"data.limit", "0", "--images"});

@@ -1,4 +1,8 @@
 // `kindred eval knn|linear|semi|finetune`: what an encoder is worth to who has labels.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -42,22 +46,37 @@ std::string ByClass(const Json& result) {
   return TextTable(rows);
 }
 
+// The run's folder for this process alone; waits a little for another evaluation to finish its
+// line.
+std::unique_ptr<FolderLock> LockSoon(const std::filesystem::path& folder) {
+  for (int tries = 0;; ++tries) {
+    try {
+      return std::make_unique<FolderLock>(folder);
+    } catch (const Error&) {
+      if (tries == 50) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+}
+
 // A line of the run's metrics.jsonl, once it is finished: until then its lines are the rounds'.
 void Record(const TrainedEncoder& trained, const Json& result) {
   if (!trained.run || !FileExists(trained.run->summary())) return;
   try {
-    const FolderLock lock(trained.run->path());
-    Json line = {{"kind", "eval"}};
-    for (const char* key :
-         {"round", "metric", "protocol", "accuracy", "deviation", "seed", "seeds", "accuracies",
-          "labels", "dataset", "train_images", "test_images", "data_hash", "partition_hash",
-          "encoder_digest", "version", "seconds", "bytes_down", "bytes_up"}) {
-      if (result.contains(key)) line[key] = result[key];
+    const auto lock = LockSoon(trained.run->path());
+    Json line = {{"kind", "eval"}, {"round", result["encoder"]["round"]}};
+    for (const auto& [key, value] : result.items()) {
+      if (key != "confusion" && key != "per_class" && key != "classes" && key != "run") {
+        line[key] = value;
+      }
     }
+    // After the last whole line: a broken one must not swallow this one.
     const auto path = trained.run->metrics();
-    MetricsFile(path, FileExists(path) ? std::filesystem::file_size(path) : 0).Append(line);
-  } catch (const Error& error) {
-    spdlog::warn("not recorded in the run: {}", error.what());
+    const Bytes before = FileExists(path) ? ReadFile(path, uint64_t{1} << 32) : Bytes();
+    const auto end = std::find(before.rbegin(), before.rend(), '\n').base();
+    MetricsFile(path, static_cast<uint64_t>(end - before.begin())).Append(line);
+  } catch (const std::exception& error) {  // the result counts more than its record
+    spdlog::warn("not recorded in the run: {}", Printable(error.what()));
   }
 }
 
@@ -74,15 +93,16 @@ Json EvaluateOne(const MetricKind& metric, const ConfigFlags& config,
   Json result = Evaluate(metric, {.encoder = trained.encoder,
                                   .dataset = dataset,
                                   .experiment = experiment,
-                                  .cache = CacheFolder() / "features"});
+                                  .cache = FeatureCacheFolder()});
   result["run"] = trained.path;
-  for (const auto& [key, value] : trained.origin.items()) {
-    if (!result.contains(key)) {
-      result[key] = value;
-    } else if (key != "dataset") {
-      result["train_" + key] = value;  // such as the seed that it was trained with
-    }
+  result["encoder"] = trained.origin;
+  // From random weights, the encoder has no part in the number.
+  if (!experiment.eval.scratch) result["encoder_digest"] = trained.origin["encoder_digest"];
+  for (const auto& [key, from] : {std::pair("config_hash", "config_hash"),
+                                  std::pair("partition_hash", "train_partition_hash")}) {
+    if (!result.contains(key) && trained.origin.contains(from)) result[key] = trained.origin[from];
   }
+  result["config"] = Json::parse(resolved.config.ToJson());  // all that it was evaluated with
   Record(trained, result);
   return result;
 }
@@ -94,6 +114,12 @@ CommandResult Eval(const MetricKind& metric, const ConfigFlags& config, const En
   for (const auto& path : flags.runs) {
     results.push_back(EvaluateOne(metric, config, OpenEncoder(flags, path)));
     accuracies.push_back(results.back()["accuracy"]);
+    if (results.back()["data_hash"] != results[0]["data_hash"]) {
+      throw UsageError(
+          "{} and {} were evaluated on different data: no mean can be taken; give the "
+          "same with --config or --set",
+          Printable(flags.runs[0]), Printable(path));
+    }
   }
   const Json& first = results[0];
   const auto heading = [&](const Json& result) {
@@ -131,28 +157,20 @@ void AddEvalCommand(CLI::App& app, Program& program) {
                    [&metric, config, flags] { return Eval(metric, *config, *flags); });
     AddEncoderFlags(*command, flags, true);
     AddConfigFlags(*command, config);
-    const auto give = [&](const char* flag, const char* key, const char* meaning) {
-      command->add_option_function<std::string>(
-          flag,
-          [=](const std::string& value) {
-            config->given.push_back({key, value, flag});
-          },
-          fmt::format("{}; short for --set {}=...", meaning, key));
+    const auto add = [&](const MetricFlag& flag) {
+      const std::string meaning = fmt::format("{}; short for --set {}=...", flag.meaning, flag.key);
+      const auto give = [config, flag](const std::string& value) {
+        config->given.push_back({flag.key, value, flag.flag});
+      };
+      if (flag.value != nullptr) {
+        command->add_flag_callback(
+            flag.flag, [give, flag] { give(flag.value); }, meaning);
+      } else {
+        command->add_option_function<std::string>(flag.flag, give, meaning);
+      }
     };
-    const std::string name = metric.name;
-    if (name == "linear") give("--protocol", "eval.protocol", "fast or moco");
-    if (name == "semi" || name == "finetune")
-      give("--labels", "eval.labels", "share of the labels");
-    if (name != "knn") give("--seeds", "eval.seeds", "how many seeds");
-    give("--workers", "train.workers", "threads; 0: one a core");
-    if (name == "finetune") {
-      command->add_flag_callback(
-          "--scratch",
-          [config] {
-            config->given.push_back({"eval.scratch", "true", "--scratch"});
-          },
-          "from random weights: the FedAvg row");
-    }
+    for (const auto& flag : metric.flags) add(flag);
+    add({"--workers", "train.workers", "threads; 0: one a core"});
   }
 }
 

@@ -1,4 +1,6 @@
 // `kindred export`: the encoder for other tools, with a card that says what it is.
+#include <map>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/progress.h"
@@ -32,14 +34,18 @@ CommandResult Export(const EncoderFlags& encoder_flags, const ExportFlags& flags
                     .license = flags.license,
                     .onnx_input = flags.input};
   if (trained.run) {
-    const auto wanted = trained.origin["encoder_digest"];
+    // The newest line of each metric, protocol and dataset that is about this encoder.
+    std::map<std::string, Json> newest;
     for (auto& line : ReadMetrics(trained.run->metrics())) {
-      const bool knn = line.value("kind", "") == "knn" &&
-                       line.value("round", -1) == trained.origin["round"].get<int>();
-      const bool eval = line.value("kind", "") == "eval" && line.contains("encoder_digest") &&
-                        line["encoder_digest"] == wanted;
-      if (knn || eval) card.metrics.push_back(std::move(line));
+      const std::string kind = line.value("kind", "");
+      if (kind == "knn" && line.value("round", -1) == trained.origin["round"]) newest[""] = line;
+      if (kind == "eval" && line.contains("encoder_digest") &&
+          line["encoder_digest"] == trained.origin["encoder_digest"]) {
+        newest[line.value("metric", "") + line.value("protocol", "") +
+               line.value("data_hash", "")] = line;
+      }
     }
+    for (auto& [about, line] : newest) card.metrics.push_back(std::move(line));
   }
   const std::pair<const char*, Bytes> files[] = {
       {"encoder.safetensors", SerializeEncoder({trained.encoder, trained.origin})},

@@ -20,6 +20,8 @@ void Bind(Config& config, EvalOptions& options) {
        {.least = 1e-6, .most = 1});
   bind("eval.epochs", &options.epochs, "linear (moco), semi; 0: the protocol's own, 100 and 20",
        {.least = 0, .most = 1e5});
+  bind("eval.crop", &options.crop, "linear (moco), semi, finetune: least area of a random crop",
+       {.least = 0.01, .most = 1});
   bind("eval.rounds", &options.rounds, "finetune: rounds", {.least = 1, .most = 1e6});
   bind("eval.local_epochs", &options.local_epochs, "finetune: local epochs a round",
        {.least = 1, .most = 1e4});

@@ -16,6 +16,7 @@ struct EvalOptions {
   std::string protocol = "fast";  // linear: fast, or moco
   double labels = 0.1;            // semi, finetune: share of the labels
   int epochs = 0;                 // linear (moco), semi; 0: the protocol's own (100, 20)
+  double crop = 0.2;              // moco, semi, finetune: least area of a random crop
   int rounds = 20;                // finetune
   int local_epochs = 5;           // finetune: epochs a round
   double lr = 0.1;                // finetune: of the first round, cosine to 0

@@ -47,9 +47,13 @@ void Evict(const std::filesystem::path& folder, uint64_t most) {
   };
   std::vector<Kept> files;
   std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-    if (entry.path().extension() != ".safetensors") continue;
-    files.push_back({entry.last_write_time(failure), entry.file_size(failure), entry.path()});
+  for (std::filesystem::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->path().extension() != ".safetensors") continue;
+    std::error_code gone;  // another process may have removed it
+    const auto used = at->last_write_time(gone);
+    const auto bytes = at->file_size(gone);
+    if (!gone) files.push_back({used, bytes, at->path()});
   }
   std::sort(files.begin(), files.end(),
             [](const Kept& a, const Kept& b) { return a.used > b.used; });
@@ -64,6 +68,8 @@ void Evict(const std::filesystem::path& folder, uint64_t most) {
 
 at::Tensor CachedFeatures(const std::filesystem::path& folder, const Encoder& encoder,
                           const Images& images, const EncodeOptions& options, uint64_t most) {
+  Check(!options.pixels, "only images as they are have a place in the cache");
+  if (folder.empty()) return EncodeImages(encoder, images, options);
   const auto path = folder / (KeyOf(encoder, images) + ".safetensors");
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {

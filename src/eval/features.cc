@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "augment/normalize.h"
+#include "base/error.h"
 #include "base/parallel.h"
 #include "model/network.h"
 #include "model/one_thread.h"
@@ -50,6 +51,9 @@ at::Tensor EncodeImages(const Encoder& encoder, const Images& images,
       options.on_images(count);
     }
   });
+  if (!torch::isfinite(features).all().item<bool>()) {
+    throw DataError("the encoder's features are not finite: it has diverged or is damaged");
+  }
   return features;
 }
 

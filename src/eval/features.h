@@ -17,7 +17,7 @@ struct EncodeOptions {
 };
 
 // h = f(x) of each image: [N, feature size]. Running statistics are used, nothing is trained. The
-// result does not depend on the number of workers.
+// result does not depend on the number of workers. Throws a data error when it is not finite.
 at::Tensor EncodeImages(const Encoder& encoder, const Images& images,
                         const EncodeOptions& options = {});
 

@@ -1,6 +1,5 @@
 #include "eval/knn.h"
 
-#include <faiss/Clustering.h>
 #include <faiss/IndexFlat.h>
 #include <torch/torch.h>
 
@@ -35,6 +34,7 @@ std::vector<int> KnnPredict(const at::Tensor& train, std::span<const int> train_
       std::vector<double> votes(static_cast<size_t>(classes), 0.0);
       for (int64_t j = i * k; j < (i + 1) * k; ++j) {
         const auto at = static_cast<size_t>(j), best = static_cast<size_t>(i * k);
+        Check(nearest[at] >= 0, "a feature that is not finite");
         const int label = train_labels[static_cast<size_t>(nearest[at])];
         votes[static_cast<size_t>(label)] +=
             std::exp((static_cast<double>(cosine[at]) - cosine[best]) / options.t);
@@ -44,25 +44,6 @@ std::vector<int> KnnPredict(const at::Tensor& train, std::span<const int> train_
     }
   });
   return predictions;
-}
-
-std::vector<int> KMeansClusters(const at::Tensor& rows, int clusters, uint64_t seed) {
-  Check(clusters >= 1 && clusters <= rows.size(0), "more clusters than rows");
-  UseOneThread();
-  const auto points = rows.contiguous();
-  faiss::ClusteringParameters parameters;
-  parameters.spherical = true;
-  parameters.niter = 25;
-  parameters.nredo = 5;  // the best of five starts
-  parameters.seed = static_cast<int>(seed & 0x7fffffff);
-  parameters.min_points_per_centroid = 1;  // no warning on stderr for few images
-  faiss::Clustering clustering(static_cast<int>(points.size(1)), clusters, parameters);
-  faiss::IndexFlatIP centroids(points.size(1));
-  clustering.train(points.size(0), points.data_ptr<float>(), centroids);
-  std::vector<float> cosine(static_cast<size_t>(points.size(0)));
-  std::vector<faiss::Index::idx_t> nearest(cosine.size());
-  centroids.search(points.size(0), points.data_ptr<float>(), 1, cosine.data(), nearest.data());
-  return {nearest.begin(), nearest.end()};
 }
 
 }  // namespace kindred

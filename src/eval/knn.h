@@ -19,8 +19,4 @@ struct KnnOptions {
 std::vector<int> KnnPredict(const at::Tensor& train, std::span<const int> train_labels,
                             const at::Tensor& test, int classes, const KnnOptions& options = {});
 
-// Spherical k-means of unit rows: the cluster of each, 0, ..., clusters - 1. A function of its
-// arguments. clusters at most as many as rows.
-std::vector<int> KMeansClusters(const at::Tensor& rows, int clusters, uint64_t seed);
-
 }  // namespace kindred

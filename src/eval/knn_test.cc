@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "eval/score.h"
 
@@ -152,18 +151,6 @@ TEST(Knn, WorkersDoNotChangeAPrediction) {
   const auto labels = KnnLabels(300, 4);
   EXPECT_EQ(KnnPredict(train, labels, test, 4, {.k = 9}),
             KnnPredict(train, labels, test, 4, {.k = 9, .workers = 3}));
-}
-
-TEST(KMeansClusters, FindsSeparateGroupsAndIsAFunctionOfItsSeed) {
-  torch::manual_seed(3);
-  auto rows = 0.05 * torch::randn({90, 3});
-  for (int64_t i = 0; i < 90; ++i) rows[i][i % 3] += 1;
-  rows = torch::nn::functional::normalize(rows);
-  const auto clusters = KMeansClusters(rows, 3, 1);
-  EXPECT_EQ(clusters, KMeansClusters(rows, 3, 1));
-  EXPECT_EQ(std::set<int>(clusters.begin(), clusters.end()), (std::set<int>{0, 1, 2}));
-  for (size_t i = 3; i < clusters.size(); ++i) EXPECT_EQ(clusters[i], clusters[i % 3]);
-  EXPECT_EQ(KMeansClusters(rows.narrow(0, 0, 1), 1, 1), std::vector<int>{0});
 }
 
 }  // namespace

@@ -2,19 +2,12 @@
 
 #include <torch/torch.h>
 
+#include "base/error.h"
 #include "client/batches.h"
 #include "eval/features.h"
+#include "eval/step_decay.h"
 
 namespace kindred {
-
-ViewOptions CropAndFlip(double crop) {
-  ViewOptions options;
-  options.crop = crop;
-  options.jitter = 0;
-  options.grey = 0;
-  options.blur = 0;
-  return options;
-}
 
 LinearProbe TrainLinearMoco(const Encoder& encoder, const Images& images,
                             std::span<const int> labels, int classes,
@@ -51,9 +44,7 @@ LinearProbe TrainLinearMoco(const Encoder& encoder, const Images& images,
       sgd = std::make_unique<torch::optim::SGD>(std::vector<at::Tensor>{probe.weight, probe.bias},
                                                 torch::optim::SGDOptions(options.lr).momentum(0.9));
     }
-    const double decay = epoch >= options.epochs * 8 / 10   ? 0.01
-                         : epoch >= options.epochs * 6 / 10 ? 0.1
-                                                            : 1;
+    const double decay = StepDecay(epoch, options.epochs, 0.1);
     static_cast<torch::optim::SGDOptions&>(sgd->param_groups()[0].options()).lr(options.lr * decay);
     Rng order = stream(Purpose::kEvalOrder, 0);
     for (const auto& samples : EpochBatches(images.count, options.batch, order)) {
@@ -66,6 +57,7 @@ LinearProbe TrainLinearMoco(const Encoder& encoder, const Images& images,
     }
   }
   for (auto* tensor : {&probe.weight, &probe.bias}) *tensor = tensor->detach();
+  CheckConverged(probe);
   return probe;
 }
 

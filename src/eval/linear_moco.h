@@ -26,7 +26,4 @@ LinearProbe TrainLinearMoco(const Encoder& encoder, const Images& images,
                             std::span<const int> labels, int classes,
                             const LinearMocoOptions& options);
 
-// Crops and mirror images alone: the views of evaluation by labels.
-ViewOptions CropAndFlip(double crop);
-
 }  // namespace kindred

@@ -28,6 +28,9 @@ struct LinearProbe {
 LinearProbe FitLinearProbe(const at::Tensor& h, std::span<const int> labels, int classes,
                            uint64_t seed, int workers = 1);
 
+// Throws a usage error when training made numbers of it that are not finite.
+void CheckConverged(const LinearProbe& probe);
+
 // [N, classes].
 at::Tensor Logits(const LinearProbe& probe, const at::Tensor& h);
 

@@ -73,13 +73,27 @@ TEST(LinearProbe, WorkersDoNotChangeABit) {
   EXPECT_TRUE(torch::equal(one.bias, three.bias));
 }
 
-TEST(LinearProbe, ChoosesByTheHeldOutTenthOnly) {
+TEST(LinearProbe, SaysHowTheHeldOutTenthWasClassified) {
   const ProbeData data = Blobs(600, 5, 16, 1);
   const LinearProbe probe = FitLinearProbe(data.h, data.labels, 5, 0);
   EXPECT_GT(probe.held_out, 0.5);
   EXPECT_LE(probe.held_out, 1);
   // 60 are held out: the accuracy is a multiple of 1/60.
   EXPECT_NEAR(std::fmod(probe.held_out * 60 + 1e-9, 1), 0, 1e-6);
+}
+
+// Features of a collapsed encoder: of rank 4, far apart, with nothing in the other directions.
+TEST(LinearProbe, FewDirectionsOfManyAreEnough) {
+  const ProbeData small = Blobs(2000, 5, 4, 1);
+  torch::manual_seed(3);
+  ProbeData data = {30 * torch::mm(small.h, torch::randn({4, 64})), small.labels};
+  for (const uint64_t seed : {0, 1, 2, 3}) {
+    const LinearProbe probe = FitLinearProbe(data.h, data.labels, 5, seed);
+    const double own =
+        Objective(probe.weight.to(torch::kDouble), probe.bias.to(torch::kDouble), data)
+            .item<double>();
+    EXPECT_LT(own, LeastObjective(data, 5) + 0.01) << seed;  // L-BFGS itself is far from done here
+  }
 }
 
 TEST(LinearProbe, AConstantDimensionDoesNoHarm) {

@@ -7,6 +7,7 @@
 #include "client/batches.h"
 #include "eval/features.h"
 #include "eval/score.h"
+#include "eval/step_decay.h"
 #include "model/classifier.h"
 #include "model/network.h"
 
@@ -43,9 +44,7 @@ TrainedClassifier FinetuneOnLabels(const Encoder& encoder, const Images& images,
                   .epoch = static_cast<uint32_t>(epoch),
                   .sample = static_cast<uint64_t>(sample)});
     };
-    const double decay = epoch >= options.epochs * 8 / 10   ? 0.04
-                         : epoch >= options.epochs * 6 / 10 ? 0.2
-                                                            : 1;
+    const double decay = StepDecay(epoch, options.epochs, 0.2);
     const double rates[] = {options.trunk_lr, options.head_lr};
     for (size_t g = 0; g < 2; ++g) {
       static_cast<torch::optim::SGDOptions&>(sgd.param_groups()[g].options()).lr(rates[g] * decay);
@@ -70,6 +69,7 @@ TrainedClassifier FinetuneOnLabels(const Encoder& encoder, const Images& images,
   TrainedClassifier trained = {encoder, {}};
   trained.encoder.tensors = Under(tensors, "encoder");
   trained.head = {.weight = tensors.at("head/weight"), .bias = tensors.at("head/bias")};
+  CheckConverged(trained.head);
   return trained;
 }
 

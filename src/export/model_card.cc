@@ -13,13 +13,19 @@ namespace {
 std::string Value(const Json& json, const char* key) {
   if (!json.contains(key)) return "not recorded";
   const Json& value = json[key];
-  return Printable(value.is_string() ? value.get<std::string>() : value.dump());
+  const std::string text = Printable(value.is_string() ? value.get<std::string>() : value.dump());
+  std::string safe;  // in a table of Markdown
+  for (const char c : text) {
+    if (c == '|' || c == '`') safe += '\\';
+    safe += c == '<' ? "&lt;" : std::string(1, c);
+  }
+  return safe;
 }
 
 std::string Metrics(const ModelCard& card) {
   if (card.metrics.empty()) return "None recorded; `kindred eval` measures and records them.\n";
   std::string text =
-      "| metric | protocol | data | test images | accuracy |\n|---|---|---|---|---|\n";
+      "| metric | protocol | data | images, test images | accuracy |\n|---|---|---|---|---|\n";
   for (const auto& line : card.metrics) {
     const bool knn = line.contains("knn");
     const Json& accuracy = knn ? line["knn"] : line["accuracy"];
@@ -28,17 +34,21 @@ std::string Metrics(const ModelCard& card) {
     text += fmt::format("| {} | {} | {} | {} | {:.2f} %{} |\n", knn ? "knn" : Value(line, "metric"),
                         knn ? "monitor of training" : Value(line, "protocol"),
                         knn ? Value(card.origin, "dataset") : Value(line, "dataset"),
-                        knn ? "-" : Value(line, "test_images"), 100 * accuracy.get<double>(),
+                        knn ? "-" : Value(line, "train_images") + ", " + Value(line, "test_images"),
+                        100 * accuracy.get<double>(),
                         deviation > 0 ? fmt::format(" +- {:.2f}", 100 * deviation) : "");
   }
   return text;
 }
 
 std::string Privacy(const ModelCard& card) {
-  std::string text =
-      "Images stayed with their owners; models were averaged. That is no formal guarantee: "
-      "trained\n"
-      "weights can reveal things about the images they were trained on.\n";
+  std::string text = card.origin.value("simulated", false)
+                         ? "Trained in a simulation: one process held the images of all clients.\n"
+                         : "Images stayed with their owners; models were averaged.\n";
+  text +=
+      "There is no formal guarantee: trained weights can reveal things about the images they were\n"
+      "trained on.\n";
+  if (Value(card.origin, "method") == "supervised") text += "Labels were used in training.\n";
   const auto shared = card.origin.find("shared_features");
   if (shared == card.origin.end()) return text;
   if (shared->value("features", "") == "plain") {
@@ -67,14 +77,15 @@ std::string ModelCardText(const ModelCard& card) {
              "A {} of width {} for {}x{} images with {} channels; an image becomes {} numbers, "
              "h.\n\n"
              "| | |\n|---|---|\n"
-             "| method | {} |\n| data | {}, dealt to clients by `{}` |\n| rounds | {} of {}, {} "
+             "| method | {} |\n| data | {}, dealt to {} clients by `{}` |\n| rounds | {} of {}, {} "
              "local epochs "
              "each |\n| seed | {} |\n"
              "| encoder digest | `{}` |\n| configuration, data, partition | `{}` `{}` `{}` |\n\n",
              encoder.model.arch, encoder.model.width, shape.height, shape.width, shape.channels,
              8 * encoder.model.width, Value(card.origin, "method"), Value(card.origin, "dataset"),
-             Value(card.origin, "scheme"), Value(card.origin, "round"),
-             Value(card.origin, "rounds"), Value(card.origin, "epochs"), Value(card.origin, "seed"),
+             Value(card.origin, "clients"), Value(card.origin, "scheme"),
+             Value(card.origin, "round"), Value(card.origin, "rounds"),
+             Value(card.origin, "epochs"), Value(card.origin, "seed"),
              Value(card.origin, "encoder_digest"), Value(card.origin, "config_hash"),
              Value(card.origin, "train_data_hash"), Value(card.origin, "train_partition_hash")) +
          fmt::format(

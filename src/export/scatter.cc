@@ -78,7 +78,7 @@ void DrawOn(cairo_t* cairo, const Scatter& scatter) {
     SetColor(cairo, static_cast<int>(g), 1);
     cairo_arc(cairo, kSide + 6, y - 4, 5, 0, 2 * std::numbers::pi);
     cairo_fill(cairo);
-    write(kSide + 18, y, Printable(scatter.names[g]).substr(0, 40));
+    write(kSide + 18, y, Shortened(Printable(scatter.names[g]), 24));
   }
   if (shown < scatter.names.size()) {
     write(kSide + 18, kTop + 12 + 20 * static_cast<double>(shown),

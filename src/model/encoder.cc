@@ -40,6 +40,9 @@ EncoderInput EncoderInput::FromText(const std::string& text, const std::string& 
   };
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   EncoderInput input;
+  for (const char* key : {"channels", "height", "width"}) {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_number_integer()) throw refuse();
+  }
   try {
     input.shape = {json.at("channels"), json.at("height"), json.at("width")};
     input.normalization = {json.at("mean"), json.at("std")};
@@ -47,10 +50,11 @@ EncoderInput EncoderInput::FromText(const std::string& text, const std::string& 
     throw refuse();
   }
   const auto& [channels, height, width] = input.shape;
+  const auto finite = [](float value) { return std::isfinite(value); };
   const auto positive = [](float value) { return value > 0 && std::isfinite(value); };
   if ((channels != 1 && channels != 3) || height < 1 || width < 1 || height > kMostSide ||
-      width > kMostSide ||
-      !std::all_of(input.normalization.std.begin(), input.normalization.std.end(), positive)) {
+      width > kMostSide || !std::ranges::all_of(input.normalization.mean, finite) ||
+      !std::ranges::all_of(input.normalization.std, positive)) {
     throw refuse();
   }
   return input;
@@ -66,6 +70,12 @@ Encoder EncoderOf(NamedTensors tensors, const EncoderInput& input, const std::st
   if (weight.dim() != 4 || weight.size(0) < 1 || weight.size(0) > kMostWidth ||
       weight.size(1) != input.shape.channels) {
     throw refuse("conv1.weight is " + ShapeText(weight));
+  }
+  // The largest tensor first: what claims to be wide must be as large as that.
+  const int64_t deep = 8 * weight.size(0);
+  const auto last = tensors.find("layer4.0.conv2.weight");
+  if (last == tensors.end() || last->second.sizes() != at::IntArrayRef({deep, deep, 3, 3})) {
+    throw refuse(fmt::format("layer4.0.conv2.weight is not {0}x{0}x3x3", deep));
   }
   Encoder encoder;
   encoder.model.arch = tensors.contains("layer1.1.conv1.weight") ? "resnet18" : "resnet10";
@@ -87,6 +97,12 @@ Encoder EncoderOf(NamedTensors tensors, const EncoderInput& input, const std::st
     if (!expected.contains(key)) throw refuse("no ResNet of ours has " + key);
   }
   if (!AllFinite(tensors)) throw refuse("a value is not finite");
+  for (const auto& [key, tensor] : tensors) {
+    if ((key.ends_with("running_var") || key.ends_with("num_batches_tracked")) &&
+        (tensor < 0).any().item<bool>()) {
+      throw refuse(key + " is negative");
+    }
+  }
   encoder.tensors = std::move(tensors);
   return encoder;
 }
@@ -103,8 +119,10 @@ void CheckFits(const Encoder& encoder, const Images& images) {
                     shape.channels, images.channels, shape.channels);
   }
   if (images.height != shape.height || images.width != shape.width) {
-    throw DataError("the encoder was trained on {}x{} images, these are {}x{}; set data.size = {}",
-                    shape.height, shape.width, images.height, images.width, shape.height);
+    throw DataError("the encoder was trained on {}x{} images, these are {}x{}; {}", shape.height,
+                    shape.width, images.height, images.width,
+                    shape.height == shape.width ? fmt::format("set data.size = {}", shape.height)
+                                                : "scale them beforehand");
   }
 }
 

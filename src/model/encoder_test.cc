@@ -44,6 +44,12 @@ TEST(EncoderOf, SaysWhatIsNotAnEncoders) {
   tensors = EncoderTensors("resnet10", 4, 3);
   tensors["bn1.weight"][1] = std::nanf("");
   expect(tensors, "not finite");
+  tensors = EncoderTensors("resnet10", 4, 3);
+  tensors["bn1.running_var"][0] = -1;
+  expect(tensors, "bn1.running_var is negative");
+  // A small file cannot make the program build a large model.
+  expect({{"conv1.weight", torch::zeros({4096, 3, 3, 3})}},
+         "layer4.0.conv2.weight is not 32768x32768");
   expect(EncoderTensors("resnet10", 4, 1), "conv1.weight is 4x1x3x3");
   expect({}, "no conv1.weight");
 }

@@ -32,13 +32,7 @@ std::string Escaped(const std::string& text) {
 }
 
 // A name, cut where it would take too much room.
-std::string Shown(const std::string& name) {
-  constexpr size_t kLetters = 36;
-  if (name.size() <= kLetters) return name;
-  size_t end = kLetters;
-  while (end > 0 && (name[end] & 0xc0) == 0x80) --end;  // not inside a character
-  return name.substr(0, end) + "...";
-}
+std::string Shown(const std::string& name) { return Shortened(name, 36); }
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace kindred {
 struct PrivacyOptions {
   std::string features = "encoded";  // encoded: of InstaHide's encodings; plain: simulation only
   int mix = 4;                       // k: images in an encoding
-  std::string input = "signed";      // signed: x' as InstaHide makes it; magnitude: |x'|
+  std::string input = "magnitude";   // signed: x' as InstaHide makes it; magnitude: |x'|
   std::string statistics = "batch";  // batch norm of the encoding pass: running or batch
 };
 

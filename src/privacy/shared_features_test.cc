@@ -79,6 +79,7 @@ TEST(Protect, MagnitudesHaveNoSign) {
   SharingClient client(20);
   client.normalization = {{0.5f, 0.5f, 0.5f}, {0.2f, 0.2f, 0.2f}};
   Seen with, without;
+  client.options.input = "signed";
   Protect(client.Request(20), with.Function());
   client.options.input = "magnitude";
   Protect(client.Request(20), without.Function());

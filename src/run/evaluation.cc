@@ -62,7 +62,7 @@ Evaluation RunLinear(const EvalTask& task, uint64_t seed, const OnImages& on_ima
   if (IsMoco(task.experiment)) {
     probe = TrainLinearMoco(task.encoder, data.train.images, data.train.labels, data.Classes(),
                             {.epochs = MocoEpochs(task.experiment),
-                             .crop = task.experiment.views.crop,
+                             .crop = task.experiment.eval.crop,
                              .seed = seed,
                              .workers = Workers(task),
                              .on_images = on_images});
@@ -86,7 +86,7 @@ uint64_t LinearWork(const EvalTask& task) {
 SemiOptions SemiOptionsOf(const Experiment& experiment) {
   SemiOptions options = SemiOptionsFor(experiment.eval.labels);
   if (experiment.eval.epochs > 0) options.epochs = experiment.eval.epochs;
-  options.crop = experiment.views.crop;
+  options.crop = experiment.eval.crop;
   return options;
 }
 
@@ -120,34 +120,53 @@ Evaluation RunFinetune(const EvalTask& task, uint64_t seed, const OnImages& on_i
   return Judge(task, Classify(finetuned.classifier, task.dataset.test.images, Workers(task)),
                {{"labels", task.experiment.eval.labels},
                 {"labeled_images", labeled},
+                {"scheme", task.experiment.partition.scheme},
+                {"clients", finetuned.labeled.Clients()},
                 {"partition_hash", PartitionHash(finetuned.labeled)},
                 {"bytes_down", finetuned.bytes_down},
                 {"bytes_up", finetuned.bytes_up}});
 }
 
+// Said where it is not the usual one.
+std::string CropText(const Experiment& experiment) {
+  const double crop = experiment.eval.crop;
+  return crop == EvalOptions{}.crop ? "" : fmt::format(", crops from {:g}", crop);
+}
+
+// Flags of `kindred eval`, short for keys.
+constexpr MetricFlag kSeedFlags[] = {{"--seeds", "eval.seeds", "how many seeds"}};
+constexpr MetricFlag kLinearFlags[] = {{"--seeds", "eval.seeds", "how many seeds"},
+                                       {"--protocol", "eval.protocol", "fast or moco"}};
+constexpr MetricFlag kLabelFlags[] = {{"--seeds", "eval.seeds", "how many seeds"},
+                                      {"--labels", "eval.labels", "share of the labels"}};
+constexpr MetricFlag kFinetuneFlags[] = {
+    {"--seeds", "eval.seeds", "how many seeds"},
+    {"--labels", "eval.labels", "share of each client's labels"},
+    {"--scratch", "eval.scratch", "from random weights: the FedAvg row", "true"}};
+
 // The table: `kindred eval`, its help and the tests go through it.
 constexpr MetricKind kMetrics[] = {
-    {"knn", "the vote of the nearest training images", "images", RunKnn, BothSplits,
+    {"knn", "the vote of the nearest training images", kSeedFlags, RunKnn, BothSplits,
      [](const Experiment& e) { return fmt::format("k {}, t {}", e.eval.k, e.eval.t); }},
-    {"linear", "a linear classifier on the frozen encoder", "images", RunLinear, LinearWork,
+    {"linear", "a linear classifier on the frozen encoder", kLinearFlags, RunLinear, LinearWork,
      [](const Experiment& e) {
-       return IsMoco(e) ? fmt::format("moco, {} epochs, lr 30", MocoEpochs(e))
+       return IsMoco(e) ? fmt::format("moco, {} epochs, lr 30{}", MocoEpochs(e), CropText(e))
                         : std::string("fast");
      }},
-    {"semi", "the whole model finetuned on a few labels", "images", RunSemi, SemiWork,
+    {"semi", "the whole model finetuned on a few labels", kLabelFlags, RunSemi, SemiWork,
      [](const Experiment& e) {
        const SemiOptions options = SemiOptionsOf(e);
-       return fmt::format("{} % of the labels, {} epochs, lr {} and {}", 100 * e.eval.labels,
-                          options.epochs, options.trunk_lr, options.head_lr);
+       return fmt::format("{:g} % of the labels, {} epochs, lr {} and {}{}", 100 * e.eval.labels,
+                          options.epochs, options.trunk_lr, options.head_lr, CropText(e));
      },
      true},
-    {"finetune", "the whole model finetuned together, with a few labels on each client", "images",
-     RunFinetune,
+    {"finetune", "the whole model finetuned together, with a few labels on each client",
+     kFinetuneFlags, RunFinetune,
      [](const EvalTask& task) { return FinetuneImages(task.dataset, task.experiment); },
      [](const Experiment& e) {
-       return fmt::format("{} % of each client's labels, {} x {} epochs, lr {}{}",
+       return fmt::format("{:g} % of each client's labels, {} x {} epochs, lr {}{}{}",
                           100 * e.eval.labels, e.eval.rounds, e.eval.local_epochs, e.eval.lr,
-                          e.eval.scratch ? ", from scratch" : "");
+                          CropText(e), e.eval.scratch ? ", from scratch" : "");
      }},
 };
 
@@ -171,15 +190,27 @@ void AddScores(const std::vector<Evaluation>& evaluations, Json& result) {
   result["confusion"] = confusion;
 }
 
+// What each seed chose and cost: in the result itself where there is one, else seed by seed.
+void AddDetails(const std::vector<Evaluation>& evaluations, Json& result) {
+  if (evaluations.size() == 1) {
+    result.update(evaluations[0].details);
+    return;
+  }
+  for (const auto& each : evaluations) result["by_seed"].push_back(each.details);
+}
+
 }  // namespace
 
 std::span<const MetricKind> MetricKinds() { return kMetrics; }
 
 void CheckCanEvaluate(const Encoder& encoder, const Dataset& dataset) {
-  if (dataset.train.labels.empty() || dataset.test.labels.empty() || dataset.Classes() < 2) {
+  if (dataset.train.labels.empty() || dataset.test.labels.empty()) {
     throw DataError(
         "{}: evaluation needs labeled images to train and to test on{}", dataset.name,
         dataset.name == "folder" ? "; make class folders, and test/ or data.holdout" : "");
+  }
+  if (dataset.Classes() < 2) {
+    throw DataError("{}: there is only one class, nothing to tell apart", dataset.name);
   }
   CheckFits(encoder, dataset.train.images);
   CheckFits(encoder, dataset.test.images);
@@ -190,8 +221,7 @@ Json Evaluate(const MetricKind& metric, const EvalTask& task) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Evaluation> evaluations(static_cast<size_t>(eval.seeds));
   {
-    Progress progress(metric.name, metric.work(task) * static_cast<uint64_t>(eval.seeds),
-                      metric.unit);
+    Progress progress(metric.name, metric.work(task) * static_cast<uint64_t>(eval.seeds), "images");
     std::mutex mutex;
     uint64_t done = 0;
     const int side_by_side = metric.one_thread ? std::min(Workers(task), eval.seeds) : 1;
@@ -213,7 +243,7 @@ Json Evaluate(const MetricKind& metric, const EvalTask& task) {
   result["classes"] = task.dataset.label_names;
   result["train_images"] = task.dataset.train.images.count;
   result["test_images"] = task.dataset.test.images.count;
-  for (const auto& [key, value] : evaluations[0].details.items()) result[key] = value;
+  AddDetails(evaluations, result);
   result["dataset"] = task.dataset.name;
   result["data_hash"] = DataHash(task.dataset);
   result["version"] = KINDRED_VERSION;

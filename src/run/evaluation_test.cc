@@ -3,44 +3,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "data/shapes.h"
-#include "model/network.h"
-#include "model/resnet.h"
-#include "run/finetune.h"
-#include "tests/folders.h"
+#include "tests/judged.h"
 #include "tests/throws.h"
 
 namespace kindred {
 namespace {
-
-struct Judged {
-  Experiment experiment;
-  Dataset dataset;
-  Encoder encoder;
-  TemporaryFolder cache = TestFolder();
-
-  Judged() {
-    experiment.data.name = "shapes";
-    experiment.data.limit = 300;
-    experiment.data.size = 12;
-    experiment.partition.scheme = "iid";
-    experiment.partition.clients = 3;
-    experiment.eval.k = 10;
-    experiment.eval.epochs = 2;
-    experiment.eval.rounds = 2;
-    experiment.eval.local_epochs = 1;
-    experiment.eval.labels = 0.2;
-    experiment.train.batch = 16;
-    dataset = LoadDataset(experiment.data);
-    const ModelOptions options = {.arch = "resnet10", .width = 4, .bn_splits = 1};
-    ResNet model(options, 3);
-    Initialize(*model, 1);
-    encoder = {Clone(OwnTensorsOf(*model)), options, InputOf(dataset)};
-  }
-  Evaluation Run(const MetricKind& metric, const Dataset& on, uint64_t seed = 0) const {
-    return metric.run({encoder, on, experiment, cache.path()}, seed, [](int) {});
-  }
-};
 
 // Test images never reach a choice: whatever else is in the test split and however it is labeled,
 // an image's prediction and what was chosen on the way stay the same. Every metric of the table.
@@ -100,31 +67,6 @@ TEST(Evaluate, GivesMeanAndDeviationOverSeedsWithItsHashes) {
     }
     EXPECT_EQ(images, 3 * judged.dataset.test.images.count);
   }
-}
-
-TEST(Finetune, KeepsTheShareOfEachClientsLabelsAndStartsFromTheEncoder) {
-  Judged judged;
-  const auto tuned = FinetuneTogether(judged.encoder, judged.dataset, judged.experiment, 1);
-  for (const auto& own : tuned.labeled.clients) {
-    EXPECT_NEAR(static_cast<double>(own.size()), 20, 3) << "rounded class by class";
-  }
-  EXPECT_GT(tuned.bytes_up, 0u);
-  judged.experiment.eval.lr = 0;  // nothing moves: the encoder is still the one given
-  judged.experiment.train.weight_decay = 0;
-  const auto still = FinetuneTogether(judged.encoder, judged.dataset, judged.experiment, 1);
-  EXPECT_TRUE(torch::equal(still.classifier.encoder.tensors.at("conv1.weight"),
-                           judged.encoder.tensors.at("conv1.weight")));
-  judged.experiment.eval.scratch = true;
-  const auto fresh = FinetuneTogether(judged.encoder, judged.dataset, judged.experiment, 2);
-  EXPECT_FALSE(torch::equal(fresh.classifier.encoder.tensors.at("conv1.weight"),
-                            judged.encoder.tensors.at("conv1.weight")));
-}
-
-TEST(Finetune, RefusesAShareThatLeavesAClientWithoutLabels) {
-  Judged judged;
-  judged.experiment.eval.labels = 0.001;
-  ExpectError(ExitCode::kUsage, "leaves client 0 without a label",
-              [&] { FinetuneTogether(judged.encoder, judged.dataset, judged.experiment, 1); });
 }
 
 TEST(CheckCanEvaluate, NeedsLabelsOnBothSplits) {

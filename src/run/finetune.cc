@@ -76,18 +76,17 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
   RoundHooks hooks;
   hooks.on_step = on_images;
   const int workers = std::min(WorkerCount(train.workers), result.labeled.Clients());
-  InProcess transport(
-      {.data = dataset.train,
-       .partition = result.labeled,
-       .method = context,
-       .options = {.epochs = train.epochs,
-                   .batch = train.batch,
-                   .momentum = train.momentum,
-                   .weight_decay = train.weight_decay,
-                   .views = {CropAndFlip(experiment.views.crop), encoder.input.normalization},
-                   .seed = seed},
-       .store = store},
-      workers, hooks);
+  InProcess transport({.data = dataset.train,
+                       .partition = result.labeled,
+                       .method = context,
+                       .options = {.epochs = train.epochs,
+                                   .batch = train.batch,
+                                   .momentum = train.momentum,
+                                   .weight_decay = train.weight_decay,
+                                   .views = {CropAndFlip(eval.crop), encoder.input.normalization},
+                                   .seed = seed},
+                       .store = store},
+                      workers, hooks);
   RunRounds({.train = train, .clients = result.labeled.Clients()}, transport, state,
             [&](const RoundReport& report) {
               result.bytes_down += report.bytes_down;
@@ -97,6 +96,7 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
   result.classifier.encoder.tensors = Under(state.global, method->EncoderPrefix());
   result.classifier.head = {.weight = state.global.at("head/weight"),
                             .bias = state.global.at("head/bias")};
+  CheckConverged(result.classifier.head);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "run/trained_encoder.h"
 
+#include <regex>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -22,24 +24,34 @@ TrainedEncoder FromFile(const std::string& path, const fs::path& file) {
 // The round after which a checkpoint's file was written, by its name; nothing when it is no
 // checkpoint's name.
 std::optional<int> RoundOfFile(const fs::path& file) {
-  int round = 0;
+  static const std::regex kName("round-([0-9]{1,9})\\.safetensors");
+  std::smatch match;
   const std::string name = file.filename().string();
-  return std::sscanf(name.c_str(), "round-%d.safetensors", &round) == 1 ? std::optional(round)
-                                                                        : std::nullopt;
+  if (!std::regex_match(name, match, kName)) return std::nullopt;
+  return std::stoi(match[1]);
 }
 
 // What the run's configuration and its checkpoint say about where the encoder comes from.
-Json OriginOf(const Experiment& experiment, const Method& method, const RunState& state) {
+Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& method,
+              const RunState& state) {
   Json origin = {{"method", experiment.method.name},
                  {"dataset", experiment.data.name},
                  {"scheme", experiment.partition.scheme},
                  {"rounds", experiment.train.rounds},
                  {"round", state.next_round},
                  {"epochs", experiment.train.epochs},
-                 {"seed", experiment.train.seed}};
+                 {"seed", experiment.train.seed},
+                 {"simulated", true}};
   if (method.FeaturesToShare() > 0) {
     origin["shared_features"] = {{"features", experiment.privacy.features},
                                  {"mix", experiment.privacy.mix}};
+  }
+  if (FileExists(dir.summary())) {
+    const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
+    const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+    if (summary.is_object() && summary.value("clients", Json()).is_number_integer()) {
+      origin["clients"] = summary["clients"];
+    }
   }
   std::string config, data, partition;
   std::istringstream(state.identity) >> config >> data >> partition;
@@ -93,7 +105,7 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
                                                   : EncoderInput::FromText(state->input, path);
   TrainedEncoder trained = {
       EncoderOf(Under(state->server.global, method->EncoderPrefix()), input, path),
-      OriginOf(experiment, *method, *state), path, dir};
+      OriginOf(dir, experiment, *method, *state), path, dir};
   const ModelOptions& found = trained.encoder.model;
   if (found.arch != experiment.model.arch || found.width != experiment.model.width) {
     throw DataError(
@@ -110,8 +122,7 @@ std::optional<fs::path> RunOf(const std::string& path) {
     return FileExists(fs::path(path) / "config.toml") ? std::optional<fs::path>(path)
                                                       : std::nullopt;
   }
-  const fs::path folder = fs::path(path).parent_path();
-  const fs::path run = folder.parent_path();
+  const fs::path run = fs::absolute(path).parent_path().parent_path();
   return RoundOfFile(path) && FileExists(run / "config.toml") ? std::optional(run) : std::nullopt;
 }
 

@@ -79,7 +79,7 @@ std::optional<RunState> LoadGeneration(const fs::path& folder, const Generation&
     why = Printable(error.what());
     clients.clear();
   }
-  spdlog::warn("{}: damaged ({}); the checkpoint before it is taken", Printable(path), why);
+  spdlog::warn("{}: damaged ({})", Printable(path), why);
   return std::nullopt;
 }
 
@@ -155,6 +155,7 @@ std::optional<RunState> LoadCheckpoint(const fs::path& folder, LocalStore& store
   for (const auto& each : generations) {
     std::map<int, NamedTensors> clients;
     if (auto state = LoadGeneration(folder, each, clients)) {
+      if (&each != &generations.front()) spdlog::warn("the checkpoint before it is taken");
       for (auto& [client, tensors] : clients) store.Put(client, std::move(tensors));
       return state;
     }
@@ -164,12 +165,17 @@ std::optional<RunState> LoadCheckpoint(const fs::path& folder, LocalStore& store
 }
 
 std::optional<RunState> LoadServerState(const fs::path& folder, std::optional<int> round) {
+  bool there = false;
   for (const auto& each : ReadRecord(folder)) {
     if (round && each.file != FileOf(*round)) continue;
+    there = true;
     std::map<int, NamedTensors> ignored;
     if (auto state = LoadGeneration(folder, each, ignored)) return state;
   }
-  return std::nullopt;
+  if (!there) return std::nullopt;
+  throw DataError(
+      "{}: {} damaged", Printable(folder.string()),
+      round ? fmt::format("the checkpoint of round {} is", *round) : "every checkpoint is");
 }
 
 }  // namespace kindred

@@ -34,7 +34,7 @@ void SaveCheckpoint(const std::filesystem::path& folder, const RunState& state, 
 std::optional<RunState> LoadCheckpoint(const std::filesystem::path& folder, LocalStore& store);
 
 // The same for who wants the model alone, after `round` when it is given: nothing when no such
-// round is kept.
+// round is kept; throws a data error when it is damaged.
 std::optional<RunState> LoadServerState(const std::filesystem::path& folder,
                                         std::optional<int> round = std::nullopt);
 

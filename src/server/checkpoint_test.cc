@@ -260,5 +260,22 @@ TEST(Checkpoint, AFolderAmongTheCheckpointsDoesNotStopASave) {
   EXPECT_EQ(LoadRound(folder.path()), 1);
 }
 
+TEST(LoadServerState, GivesTheRoundAskedForAndSaysWhatIsDamaged) {
+  const auto folder = TestFolder();
+  EXPECT_FALSE(LoadServerState(folder.path()).has_value());
+  SaveRound(folder.path(), 1);
+  SaveRound(folder.path(), 2);
+  EXPECT_EQ(LoadServerState(folder.path())->next_round, 2);
+  EXPECT_EQ(LoadServerState(folder.path(), 1)->next_round, 1);
+  EXPECT_FALSE(LoadServerState(folder.path(), 3).has_value());
+  WriteFileAtomically(folder.path() / "round-2.safetensors", std::string_view("x"));
+  EXPECT_EQ(LoadServerState(folder.path())->next_round, 1) << "the elder";
+  ExpectError(ExitCode::kData, "the checkpoint of round 2 is damaged",
+              [&] { LoadServerState(folder.path(), 2); });
+  WriteFileAtomically(folder.path() / "round-1.safetensors", std::string_view("x"));
+  ExpectError(ExitCode::kData, "every checkpoint is damaged",
+              [&] { LoadServerState(folder.path()); });
+}
+
 }  // namespace
 }  // namespace kindred

@@ -34,8 +34,12 @@ def main():
     train, known, test, truth = (np.load(path) if path.endswith(".npy") else labels(path)
                                  for path in sys.argv[1:])
     logistic = LogisticRegression(max_iter=5000).fit(train, known)
+    votes = knn(train, known, test)
+    names = sorted(set(truth))
     print(json.dumps({"linear": float((logistic.predict(test) == truth).mean()),
-                      "knn": float((knn(train, known, test) == truth).mean())}))
+                      "knn": float((votes == truth).mean()),
+                      "knn_confusion": [[int(((truth == a) & (votes == b)).sum()) for b in names]
+                                        for a in names]}))
 
 
 main()
