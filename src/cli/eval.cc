@@ -26,7 +26,7 @@ std::string AccuracyText(const Json& result) {
              : fmt::format("{} +- {}", mean, Percent(result["deviation"]));
 }
 
-// The accuracy of each class and what it is taken for; counts alone where classes are many.
+// The accuracy of each class and what it is taken for; accuracy alone where classes are many.
 std::string ByClass(const Json& result) {
   constexpr size_t kMostColumns = 20;
   const auto names = result["classes"].get<std::vector<std::string>>();
