@@ -2,12 +2,69 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <exception>
+#include <latch>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace kindred {
+namespace {
+
+// Threads that wait for work between calls: what a thread has set up for itself lasts, and a call
+// costs no thread's birth. There are as many as were ever busy at once.
+class Pool {
+ public:
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
+
+  // Runs the job on a thread of its own: one that waits, or a new one.
+  void Start(std::function<void()> job) noexcept {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    if (jobs_.size() > waiting_) threads_.emplace_back([this] { Serve(); });
+    wake_.notify_one();
+  }
+
+ private:
+  void Serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++waiting_;
+      wake_.wait(lock, [&] { return closing_ || !jobs_.empty(); });
+      --waiting_;
+      if (jobs_.empty()) return;
+      const auto job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      job();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  size_t waiting_ = 0;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+Pool& ThePool() {
+  static Pool pool;
+  return pool;
+}
+
+}  // namespace
 
 int WorkerCount(int workers) {
   return workers > 0 ? workers : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -26,11 +83,21 @@ void ParallelFor(int workers, int count, const std::function<void(int worker, in
       if (!failure) failure = std::current_exception();
     }
   };
-  std::vector<std::thread> threads;
-  for (int worker = 0; worker < std::min(workers, count); ++worker) {
-    threads.emplace_back(run, worker);
+  const int others = std::min(workers, count) - 1;
+  if (others <= 0) {
+    run(0);
+  } else {
+    // Shared: the last to count down may still be at it when the wait is over.
+    const auto done = std::make_shared<std::latch>(others);
+    for (int worker = 1; worker <= others; ++worker) {
+      ThePool().Start([&run, worker, done] {
+        run(worker);
+        done->count_down();
+      });
+    }
+    run(0);
+    done->wait();
   }
-  for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -86,6 +86,7 @@ void AddTrainCommand(CLI::App& app, Program& program);
 void AddEvalCommand(CLI::App& app, Program& program);
 void AddEmbedCommand(CLI::App& app, Program& program);
 void AddExportCommand(CLI::App& app, Program& program);
+void AddBenchCommand(CLI::App& app, Program& program);
 void AddDataGet(CLI::App& data, Program& program);
 void AddDataInspect(CLI::App& data, Program& program);
 void AddDataPartition(CLI::App& data, Program& program);

@@ -154,12 +154,14 @@ CommandResult Embed(const ConfigFlags& config, const EncoderFlags& encoder_flags
   if (flags.color == "class" && dataset.Classes() == 0) {
     throw UsageError("--color class: the images have no labels");
   }
+  Encoder encoder = trained.encoder;
+  encoder.model.engine = resolved.experiment->model.engine;
   at::Tensor h;
   {
     Progress progress("embed", static_cast<uint64_t>(all.images.count), "images");
     uint64_t done = 0;
     h = CachedFeatures(
-        FeatureCacheFolder(), trained.encoder, all.images,
+        FeatureCacheFolder(), encoder, all.images,
         {.workers = WorkerCount(resolved.experiment->train.workers),
          .on_images = [&](int n) { progress.At(done += static_cast<uint64_t>(n)); }});
   }

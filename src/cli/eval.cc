@@ -90,7 +90,9 @@ Json EvaluateOne(const MetricKind& metric, const ConfigFlags& config,
         Select(dataset.test, LimitIndices(dataset.test.labels, dataset.test.images.count, limit));
   }
   CheckCanEvaluate(trained.encoder, dataset);
-  Json result = Evaluate(metric, {.encoder = trained.encoder,
+  Encoder encoder = trained.encoder;
+  encoder.model.engine = experiment.model.engine;
+  Json result = Evaluate(metric, {.encoder = encoder,
                                   .dataset = dataset,
                                   .experiment = experiment,
                                   .cache = FeatureCacheFolder()});

@@ -59,6 +59,7 @@ int Run(int argc, char** argv) {
   AddEvalCommand(app, program);
   AddEmbedCommand(app, program);
   AddExportCommand(app, program);
+  AddBenchCommand(app, program);
   AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);

@@ -14,8 +14,8 @@ namespace {
 
 std::string KeyOf(const Encoder& encoder, const Images& images) {
   Digest digest;
-  digest.Add(std::string_view("kindred features 1")).Add(DigestOf(encoder.tensors));
-  digest.Add(encoder.model.arch).Add(encoder.input.ToText());
+  digest.Add(std::string_view("kindred features 2")).Add(DigestOf(encoder.tensors));
+  digest.Add(encoder.model.arch).Add(encoder.model.engine).Add(encoder.input.ToText());
   digest.Add(int64_t{images.count}).Add(int64_t{images.channels});
   digest.Add(int64_t{images.height}).Add(int64_t{images.width}).Add(images.pixels);
   return digest.Hex();

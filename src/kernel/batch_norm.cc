@@ -2,95 +2,240 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/vectorize.h"
+#include "kernel/lanes.h"
 
 namespace kindred {
 namespace {
 
-// sum[c] += x[p][c] over the rows of a sample.
-KINDRED_VECTORIZE void AddRows(const float* x, int64_t rows, int64_t channels, float* sum) {
-  for (int64_t p = 0; p < rows; ++p) {
-    for (int64_t c = 0; c < channels; ++c) sum[c] += x[p * channels + c];
-  }
-}
+// Loops over the rows of a sample, [rows, channels], eight or sixteen channels at a time: sixteen
+// are a cache line, so that memory is read once, with what belongs to the channels in registers.
 
-// sum[c] += (x[p][c] - mean[c])^2.
-KINDRED_VECTORIZE void AddSquares(const float* x, const float* mean, int64_t rows, int64_t channels,
-                                  float* sum) {
-  for (int64_t p = 0; p < rows; ++p) {
-    for (int64_t c = 0; c < channels; ++c) {
-      const float d = x[p * channels + c] - mean[c];
-      sum[c] += d * d;
+// kVectors x 8 channels of a row, or of something with one value a channel.
+template <int kVectors>
+struct Some {
+  Lanes lanes[kVectors];
+
+  KINDRED_INLINE static void Load(const float* from, Some& some) {
+    for (int v = 0; v < kVectors; ++v) {
+      LoadLanes(from + kLanes * v, some.lanes[v]);
     }
   }
+  KINDRED_INLINE void Store(float* to) const {
+    for (int v = 0; v < kVectors; ++v) StoreLanes(to + kLanes * v, lanes[v]);
+  }
+};
+
+// One channel, for those that are left.
+template <>
+struct Some<0> {
+  float lanes[1];
+
+  KINDRED_INLINE static void Load(const float* from, Some& some) { some.lanes[0] = *from; }
+  KINDRED_INLINE void Store(float* to) const { *to = lanes[0]; }
+};
+
+template <int kVectors>
+constexpr int kCount = kVectors == 0 ? 1 : kVectors;
+
+// Calls body(constant number of vectors, first channel) for all channels.
+template <class Body>
+KINDRED_INLINE void EachChannels(int64_t channels, const Body& body) {
+  int64_t c = 0;
+  for (; c + 16 <= channels; c += 16) body(std::integral_constant<int, 2>(), c);
+  for (; c + 8 <= channels; c += 8) body(std::integral_constant<int, 1>(), c);
+  for (; c < channels; ++c) body(std::integral_constant<int, 0>(), c);
 }
 
-// z = x a + b (+ r), and ReLU.
+// sum[c] = sum of x[p][c].
+KINDRED_VECTORIZE void SumRows(const float* x, int64_t rows, int64_t channels, float* sum) {
+  EachChannels(channels, [&](auto vectors, int64_t c) KINDRED_INLINE_LAMBDA {
+    constexpr int kVectors = vectors;
+    Some<kVectors> total = {}, value;
+    for (int64_t p = 0; p < rows; ++p) {
+      value.Load(x + p * channels + c, value);
+      for (int v = 0; v < kCount<kVectors>; ++v) total.lanes[v] += value.lanes[v];
+    }
+    total.Store(sum + c);
+  });
+}
+
+// sum[c] = sum of (x[p][c] - mean[c])^2.
+KINDRED_VECTORIZE void SumSquares(const float* x, const float* mean, int64_t rows, int64_t channels,
+                                  float* sum) {
+  EachChannels(channels, [&](auto vectors, int64_t c) KINDRED_INLINE_LAMBDA {
+    constexpr int kVectors = vectors;
+    Some<kVectors> total = {}, value, center;
+    center.Load(mean + c, center);
+    for (int64_t p = 0; p < rows; ++p) {
+      value.Load(x + p * channels + c, value);
+      for (int v = 0; v < kCount<kVectors>; ++v) {
+        const auto d = value.lanes[v] - center.lanes[v];
+        total.lanes[v] += d * d;
+      }
+    }
+    total.Store(sum + c);
+  });
+}
+
+// z = x a + b (+ r), and ReLU, which lets NaN through.
 KINDRED_VECTORIZE void Apply(const float* x, const float* a, const float* b, const float* r,
                              bool relu, int64_t rows, int64_t channels, float* z) {
-  const float least = relu ? 0.0f : -INFINITY;
-  for (int64_t p = 0; p < rows; ++p, x += channels, z += channels) {
-    if (r != nullptr) {
-      for (int64_t c = 0; c < channels; ++c) z[c] = std::max(least, x[c] * a[c] + b[c] + r[c]);
-      r += channels;
-    } else {
-      for (int64_t c = 0; c < channels; ++c) z[c] = std::max(least, x[c] * a[c] + b[c]);
+  EachChannels(channels, [&](auto vectors, int64_t c) KINDRED_INLINE_LAMBDA {
+    constexpr int kVectors = vectors;
+    Some<kVectors> scale, shift, value, residual;
+    scale.Load(a + c, scale);
+    shift.Load(b + c, shift);
+    for (int64_t p = 0; p < rows; ++p) {
+      const int64_t at = p * channels + c;
+      value.Load(x + at, value);
+      for (int v = 0; v < kCount<kVectors>; ++v) {
+        value.lanes[v] = value.lanes[v] * scale.lanes[v] + shift.lanes[v];
+      }
+      if (r != nullptr) {
+        residual.Load(r + at, residual);
+        for (int v = 0; v < kCount<kVectors>; ++v) value.lanes[v] += residual.lanes[v];
+      }
+      if (relu) {
+        for (int v = 0; v < kCount<kVectors>; ++v) {
+          value.lanes[v] = value.lanes[v] < 0 ? decltype(value.lanes[v] + 0){} : value.lanes[v];
+        }
+      }
+      value.Store(z + at);
     }
-  }
+  });
 }
 
-// Masks dz by z > 0, and sums dz and dz (x - mean).
-KINDRED_VECTORIZE void MaskAndSum(const float* x, const float* z, const float* mean, bool relu,
-                                  int64_t rows, int64_t channels, float* dz, float* sum,
-                                  float* product) {
-  for (int64_t p = 0; p < rows; ++p, x += channels, z += channels, dz += channels) {
-    if (relu) {
-      for (int64_t c = 0; c < channels; ++c) dz[c] = z[c] > 0 ? dz[c] : 0.0f;
-    }
-    for (int64_t c = 0; c < channels; ++c) {
-      sum[c] += dz[c];
-      product[c] += dz[c] * (x[c] - mean[c]);
-    }
-  }
+// What a sample's gradient is made of, all [channels]: z = x a + b before ReLU, and
+// dx = a g - e - (x - mean) f, g: dz where ReLU was on.
+struct Coefficients {
+  const float *mean, *a, *b, *e, *f;
+};
+
+// Sets dz to zero where z is.
+KINDRED_VECTORIZE void Mask(const float* z, int64_t count, float* dz) {
+  for (int64_t i = 0; i < count; ++i) dz[i] = z[i] > 0 ? dz[i] : 0.0f;
 }
 
-// dx = a dz - b - (x - mean) e.
-KINDRED_VECTORIZE void Gradient(const float* x, const float* dz, const float* mean, const float* a,
-                                const float* b, const float* e, int64_t rows, int64_t channels,
-                                float* dx) {
-  for (int64_t p = 0; p < rows; ++p, x += channels, dz += channels, dx += channels) {
-    for (int64_t c = 0; c < channels; ++c) dx[c] = dz[c] * a[c] - b[c] - (x[c] - mean[c]) * e[c];
+// Sums g and g (x - mean). `relu`: g is dz where x a + b is positive; else it is dz.
+KINDRED_VECTORIZE void SumGradients(const float* x, const float* dz, const Coefficients& k,
+                                    bool relu, int64_t rows, int64_t channels, float* sum,
+                                    float* product) {
+  EachChannels(channels, [&](auto vectors, int64_t c) KINDRED_INLINE_LAMBDA {
+    constexpr int kVectors = vectors;
+    Some<kVectors> mean, a, b, g, value, total = {}, products = {};
+    mean.Load(k.mean + c, mean);
+    a.Load(k.a + c, a);
+    b.Load(k.b + c, b);
+    for (int64_t p = 0; p < rows; ++p) {
+      const int64_t at = p * channels + c;
+      value.Load(x + at, value);
+      g.Load(dz + at, g);
+      for (int v = 0; v < kCount<kVectors>; ++v) {
+        if (relu) {
+          g.lanes[v] = value.lanes[v] * a.lanes[v] + b.lanes[v] > 0 ? g.lanes[v]
+                                                                    : decltype(g.lanes[v] + 0){};
+        }
+        total.lanes[v] += g.lanes[v];
+        products.lanes[v] += g.lanes[v] * (value.lanes[v] - mean.lanes[v]);
+      }
+    }
+    total.Store(sum + c);
+    products.Store(product + c);
+  });
+}
+
+KINDRED_VECTORIZE void Gradient(const float* x, const float* dz, const Coefficients& k, bool relu,
+                                int64_t rows, int64_t channels, float* dx) {
+  EachChannels(channels, [&](auto vectors, int64_t c) KINDRED_INLINE_LAMBDA {
+    constexpr int kVectors = vectors;
+    Some<kVectors> mean, a, b, e, f, g, value;
+    mean.Load(k.mean + c, mean);
+    a.Load(k.a + c, a);
+    b.Load(k.b + c, b);
+    e.Load(k.e + c, e);
+    f.Load(k.f + c, f);
+    for (int64_t p = 0; p < rows; ++p) {
+      const int64_t at = p * channels + c;
+      value.Load(x + at, value);
+      g.Load(dz + at, g);
+      for (int v = 0; v < kCount<kVectors>; ++v) {
+        if (relu) {
+          g.lanes[v] = value.lanes[v] * a.lanes[v] + b.lanes[v] > 0 ? g.lanes[v]
+                                                                    : decltype(g.lanes[v] + 0){};
+        }
+        g.lanes[v] =
+            g.lanes[v] * a.lanes[v] - e.lanes[v] - (value.lanes[v] - mean.lanes[v]) * f.lanes[v];
+      }
+      g.Store(dx + at);
+    }
+  });
+}
+
+// Memory of a call, reused by the next of the thread.
+struct NormScratch {
+  std::vector<float> first, second;           // [batch, channels]: of each sample
+  std::vector<double> first_sum, second_sum;  // [groups, channels]
+  std::vector<float> a, b, e, f;              // [groups, channels]
+  std::vector<double> gamma, beta;            // [channels]
+};
+thread_local NormScratch norm_scratch;
+
+size_t Size(int64_t count) { return static_cast<size_t>(count); }
+
+int Threads(const NormShape& s, int workers) {
+  return static_cast<int>(std::clamp<int64_t>(workers, 1, s.batch));
+}
+
+// z = x a + b of each group.
+void Scales(const NormShape& s, const NormStatistics& statistics, const NormWeights& weights,
+            NormScratch& scratch) {
+  const size_t size = Size(s.groups * s.channels), channels = Size(s.channels);
+  scratch.a.resize(size);
+  scratch.b.resize(size);
+  for (size_t i = 0; i < size; ++i) {
+    const size_t c = i % channels;
+    scratch.a[i] = weights.gamma[c] * statistics.scale[i];
+    scratch.b[i] = weights.beta[c] - statistics.mean[i] * scratch.a[i];
   }
 }
 
 }  // namespace
 
-void NormStatisticsOf(const NormShape& s, std::span<const float> x, NormStatistics& statistics) {
+void NormStatisticsOf(const NormShape& s, std::span<const float> x, NormStatistics& statistics,
+                      int workers) {
   Check(s.batch % s.groups == 0, "groups that do not divide the batch");
-  const auto size = static_cast<size_t>(s.groups * s.channels);
-  const auto channels = static_cast<size_t>(s.channels);
+  const size_t size = Size(s.groups * s.channels), channels = Size(s.channels);
+  statistics.fixed = false;
   for (auto* values : {&statistics.mean, &statistics.variance, &statistics.scale}) {
     values->resize(size);
   }
-  // Means and squares of the samples so far, joined as Chan et al. (1979) do.
-  std::vector<double> mean(size, 0.0), squares(size, 0.0);
-  std::vector<float> sum(channels), own(channels);
+  NormScratch& scratch = norm_scratch;
+  scratch.first.resize(Size(s.batch) * channels);
+  scratch.second.resize(Size(s.batch) * channels);
   const auto rows = static_cast<double>(s.area);
-  for (int64_t b = 0; b < s.batch; ++b) {
+  ParallelFor(Threads(s, workers), static_cast<int>(s.batch), [&](int, int b) {
     const float* sample = x.data() + b * s.area * s.channels;
-    std::fill(sum.begin(), sum.end(), 0.0f);
-    AddRows(sample, s.area, s.channels, sum.data());
-    for (size_t c = 0; c < channels; ++c) own[c] = sum[c] / static_cast<float>(s.area);
-    std::fill(sum.begin(), sum.end(), 0.0f);
-    AddSquares(sample, own.data(), s.area, s.channels, sum.data());
-    const size_t first = static_cast<size_t>(b % s.groups) * channels;
+    float* mean = scratch.first.data() + Size(b) * channels;
+    SumRows(sample, s.area, s.channels, mean);
+    for (size_t c = 0; c < channels; ++c) mean[c] /= static_cast<float>(s.area);
+    SumSquares(sample, mean, s.area, s.channels, scratch.second.data() + Size(b) * channels);
+  });
+  // Means and squares of the samples so far, joined as Chan et al. (1979) do.
+  auto &mean = scratch.first_sum, &squares = scratch.second_sum;
+  mean.assign(size, 0.0);
+  squares.assign(size, 0.0);
+  for (int64_t b = 0; b < s.batch; ++b) {
+    const size_t first = Size(b % s.groups) * channels, own = Size(b) * channels;
     const auto before = static_cast<double>(b / s.groups);  // samples of the group
     for (size_t c = 0; c < channels; ++c) {
-      const double step = own[c] - mean[first + c];
+      const double step = scratch.first[own + c] - mean[first + c];
       mean[first + c] += step / (before + 1);
-      squares[first + c] += sum[c] + step * step * rows * before / (before + 1);
+      squares[first + c] += scratch.second[own + c] + step * step * rows * before / (before + 1);
     }
   }
   const double count = rows * static_cast<double>(s.batch / s.groups);
@@ -104,6 +249,7 @@ void NormStatisticsOf(const NormShape& s, std::span<const float> x, NormStatisti
 
 void NormStatisticsFrom(std::span<const float> mean, std::span<const float> variance,
                         NormStatistics& statistics) {
+  statistics.fixed = true;
   statistics.mean.assign(mean.begin(), mean.end());
   statistics.variance.assign(variance.begin(), variance.end());
   statistics.scale.resize(variance.size());
@@ -113,66 +259,74 @@ void NormStatisticsFrom(std::span<const float> mean, std::span<const float> vari
 }
 
 void NormForward(const NormShape& s, std::span<const float> x, const NormStatistics& statistics,
-                 const NormWeights& weights, std::span<const float> residual, bool relu,
-                 std::span<float> z) {
-  const auto size = static_cast<size_t>(s.groups * s.channels);
-  std::vector<float> a(size), b(size);
-  for (size_t i = 0; i < size; ++i) {
-    const size_t c = i % static_cast<size_t>(s.channels);
-    a[i] = weights.gamma[c] * statistics.scale[i];
-    b[i] = weights.beta[c] - statistics.mean[i] * a[i];
-  }
+                 const NormWeights& weights, const NormThen& then, std::span<float> z,
+                 int workers) {
+  NormScratch& scratch = norm_scratch;
+  Scales(s, statistics, weights, scratch);
   const int64_t sample = s.area * s.channels;
-  for (int64_t n = 0; n < s.batch; ++n) {
+  ParallelFor(Threads(s, workers), static_cast<int>(s.batch), [&](int, int n) {
     const int64_t first = n % s.groups * s.channels;
-    Apply(x.data() + n * sample, a.data() + first, b.data() + first,
-          residual.empty() ? nullptr : residual.data() + n * sample, relu, s.area, s.channels,
-          z.data() + n * sample);
-  }
+    Apply(x.data() + n * sample, scratch.a.data() + first, scratch.b.data() + first,
+          then.residual.empty() ? nullptr : then.residual.data() + n * sample, then.relu, s.area,
+          s.channels, z.data() + n * sample);
+  });
 }
 
 void NormBackward(const NormShape& s, std::span<const float> x, std::span<const float> z,
-                  const NormStatistics& statistics, const NormWeights& weights, bool relu,
-                  std::span<float> dz, std::span<float> dx, std::span<float> dgamma,
-                  std::span<float> dbeta) {
-  const auto size = static_cast<size_t>(s.groups * s.channels);
-  const auto channels = static_cast<size_t>(s.channels);
+                  const NormStatistics& statistics, const NormWeights& weights,
+                  const NormThen& then, std::span<float> dz, const NormGradients& gradients,
+                  int workers) {
+  const size_t size = Size(s.groups * s.channels), channels = Size(s.channels);
   const int64_t sample = s.area * s.channels;
-  std::vector<double> sums(size, 0.0), products(size, 0.0);
-  std::vector<float> sum(channels), product(channels);
+  const bool mask = then.relu && !then.residual.empty(), relu = then.relu && !mask;
+  NormScratch& scratch = norm_scratch;
+  Scales(s, statistics, weights, scratch);
+  scratch.e.resize(size);
+  scratch.f.resize(size);
+  const auto coefficients = [&](int n) {
+    const int64_t first = n % s.groups * s.channels;
+    return Coefficients{statistics.mean.data() + first, scratch.a.data() + first,
+                        scratch.b.data() + first, scratch.e.data() + first,
+                        scratch.f.data() + first};
+  };
+  scratch.first.resize(Size(s.batch) * channels);
+  scratch.second.resize(Size(s.batch) * channels);
+  ParallelFor(Threads(s, workers), static_cast<int>(s.batch), [&](int, int n) {
+    if (mask) Mask(z.data() + n * sample, sample, dz.data() + n * sample);
+    SumGradients(x.data() + n * sample, dz.data() + n * sample, coefficients(n), relu, s.area,
+                 s.channels, scratch.first.data() + Size(n) * channels,
+                 scratch.second.data() + Size(n) * channels);
+  });
+  auto &sums = scratch.first_sum, &products = scratch.second_sum;
+  sums.assign(size, 0.0);
+  products.assign(size, 0.0);
   for (int64_t n = 0; n < s.batch; ++n) {
-    const size_t first = static_cast<size_t>(n % s.groups) * channels;
-    std::fill(sum.begin(), sum.end(), 0.0f);
-    std::fill(product.begin(), product.end(), 0.0f);
-    MaskAndSum(x.data() + n * sample, z.data() + n * sample, statistics.mean.data() + first, relu,
-               s.area, s.channels, dz.data() + n * sample, sum.data(), product.data());
+    const size_t first = Size(n % s.groups) * channels, own = Size(n) * channels;
     for (size_t c = 0; c < channels; ++c) {
-      sums[first + c] += sum[c];
-      products[first + c] += product[c];
+      sums[first + c] += scratch.first[own + c];
+      products[first + c] += scratch.second[own + c];
     }
   }
   const double count = static_cast<double>(s.area) * static_cast<double>(s.batch / s.groups);
-  std::vector<float> a(size), b(size), e(size);
-  std::vector<double> gamma(channels, 0.0), beta(channels, 0.0);
+  scratch.gamma.assign(channels, 0.0);
+  scratch.beta.assign(channels, 0.0);
   for (size_t i = 0; i < size; ++i) {
     const size_t c = i % channels;
     const double scale = statistics.scale[i], full = weights.gamma[c] * scale;
-    gamma[c] += products[i] * scale;
-    beta[c] += sums[i];
-    a[i] = static_cast<float>(full);
-    b[i] = static_cast<float>(full * sums[i] / count);
-    e[i] = static_cast<float>(full * scale * scale * products[i] / count);
+    scratch.gamma[c] += products[i] * scale;
+    scratch.beta[c] += sums[i];
+    const double through = statistics.fixed ? 0 : full / count;
+    scratch.e[i] = static_cast<float>(through * sums[i]);
+    scratch.f[i] = static_cast<float>(through * scale * scale * products[i]);
   }
   for (size_t c = 0; c < channels; ++c) {
-    dgamma[c] = static_cast<float>(gamma[c]);
-    dbeta[c] = static_cast<float>(beta[c]);
+    gradients.dgamma[c] = static_cast<float>(scratch.gamma[c]);
+    gradients.dbeta[c] = static_cast<float>(scratch.beta[c]);
   }
-  for (int64_t n = 0; n < s.batch; ++n) {
-    const auto first = static_cast<size_t>(n % s.groups) * channels;
-    Gradient(x.data() + n * sample, dz.data() + n * sample, statistics.mean.data() + first,
-             a.data() + first, b.data() + first, e.data() + first, s.area, s.channels,
-             dx.data() + n * sample);
-  }
+  ParallelFor(Threads(s, workers), static_cast<int>(s.batch), [&](int, int n) {
+    Gradient(x.data() + n * sample, dz.data() + n * sample, coefficients(n), relu, s.area,
+             s.channels, gradients.dx.data() + n * sample);
+  });
 }
 
 }  // namespace kindred

@@ -24,6 +24,7 @@ inline constexpr double kNormEpsilon = 1e-5;
 // Mean, biased variance and 1 / sqrt(var + eps) of each group: [groups, channels].
 struct NormStatistics {
   std::vector<float> mean, variance, scale;
+  bool fixed = false;  // not of the batch: no gradient flows through them
 };
 
 // What a layer has learned: [channels] each.
@@ -32,23 +33,35 @@ struct NormWeights {
 };
 
 // Of x: [batch, area, channels]. The memory of `statistics` is reused.
-void NormStatisticsOf(const NormShape& shape, std::span<const float> x, NormStatistics& statistics);
+void NormStatisticsOf(const NormShape& shape, std::span<const float> x, NormStatistics& statistics,
+                      int workers = 1);
 
 // The same from running statistics, for evaluation (groups = 1).
 void NormStatisticsFrom(std::span<const float> mean, std::span<const float> variance,
                         NormStatistics& statistics);
 
-// z from x; residual may be empty, relu may be left out. z may be x's own memory.
-void NormForward(const NormShape& shape, std::span<const float> x, const NormStatistics& statistics,
-                 const NormWeights& weights, std::span<const float> residual, bool relu,
-                 std::span<float> z);
+// What follows the norm.
+struct NormThen {
+  std::span<const float> residual = {};  // r; empty: none
+  bool relu = true;
+};
 
-// From dz, the gradient to z: dx, and [channels] dgamma and dbeta, overwritten. relu: dz is first
-// set to zero, in place, where z is not positive; it is then the gradient to the residual. dx may
-// be dz's memory where no residual needs it.
+// z from x. z may be x's own memory.
+void NormForward(const NormShape& shape, std::span<const float> x, const NormStatistics& statistics,
+                 const NormWeights& weights, const NormThen& then, std::span<float> z,
+                 int workers = 1);
+
+// Where the gradients go: dx like x, dgamma and dbeta [channels]; all overwritten.
+struct NormGradients {
+  std::span<float> dx, dgamma, dbeta;
+};
+
+// From dz, the gradient to z. With a residual and ReLU, z tells where ReLU was off: dz becomes zero
+// there, in place, and is then the gradient to the residual. Without a residual z is not read (it
+// follows from x), and dx may be dz's memory.
 void NormBackward(const NormShape& shape, std::span<const float> x, std::span<const float> z,
-                  const NormStatistics& statistics, const NormWeights& weights, bool relu,
-                  std::span<float> dz, std::span<float> dx, std::span<float> dgamma,
-                  std::span<float> dbeta);
+                  const NormStatistics& statistics, const NormWeights& weights,
+                  const NormThen& then, std::span<float> dz, const NormGradients& gradients,
+                  int workers = 1);
 
 }  // namespace kindred

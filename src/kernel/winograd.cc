@@ -1,34 +1,25 @@
 #include "kernel/winograd.h"
 
-#include <libxsmm.h>
-
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/parallel.h"
+#include "kernel/lanes.h"
+#include "kernel/panel_product.h"
+#include "kernel/scratch.h"
 
 namespace kindred {
-namespace {
-
-constexpr int64_t kPositions = 36;
-constexpr int64_t kPartials = 4;  // of a weight gradient: fixed, so that threads change no bit
-
-int64_t Padded(int64_t channels) { return (channels + 7) / 8 * 8; }
-
-int64_t Tiles(const ConvShape& shape) {
-  return shape.batch * ((shape.height + 3) / 4) * ((shape.width + 3) / 4);
-}
-
-}  // namespace
 
 // The transforms of winograd_tiles.h, in both compilations.
-#define KINDRED_DECLARE_TILES(name)                                                               \
-  namespace name {                                                                                \
-  void InputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, int64_t, float*);    \
-  void OutputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, int64_t, float*);   \
-  void GradientTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, int64_t, float*); \
-  void WeightRow(const float*, int64_t, int64_t, bool, float*, int64_t);                          \
-  void WeightGradientRow(const float*, int64_t, int64_t, float*, int64_t);                        \
+#define KINDRED_DECLARE_TILES(name)                                                                \
+  namespace name {                                                                                 \
+  void InputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, const Panels&,        \
+                  float*);                                                                         \
+  void GradientTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, const Panels&,     \
+                     float*);                                                                      \
+  void OutputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, const Panels&, bool, \
+                   float*);                                                                        \
+  void WeightLanes(const float*, int64_t, int64_t, bool, int64_t, float*);                         \
+  void WeightGradientLanes(const float*, int64_t, int64_t, int64_t, float*);                       \
   }
 KINDRED_DECLARE_TILES(tiles_avx2)
 KINDRED_DECLARE_TILES(tiles_portable)
@@ -36,18 +27,20 @@ KINDRED_DECLARE_TILES(tiles_portable)
 
 namespace {
 
+constexpr int64_t kPositions = 36;
+
 struct TileFunctions {
   decltype(&tiles_portable::InputTiles) input;
-  decltype(&tiles_portable::OutputTiles) output;
   decltype(&tiles_portable::GradientTiles) gradient;
-  decltype(&tiles_portable::WeightRow) weights;
-  decltype(&tiles_portable::WeightGradientRow) weight_gradient;
+  decltype(&tiles_portable::OutputTiles) output;
+  decltype(&tiles_portable::WeightLanes) weights;
+  decltype(&tiles_portable::WeightGradientLanes) weight_gradient;
 };
 
-#define KINDRED_TILE_FUNCTIONS(name)                                           \
-  TileFunctions {                                                              \
-    name::InputTiles, name::OutputTiles, name::GradientTiles, name::WeightRow, \
-        name::WeightGradientRow                                                \
+#define KINDRED_TILE_FUNCTIONS(name)                                             \
+  TileFunctions {                                                                \
+    name::InputTiles, name::GradientTiles, name::OutputTiles, name::WeightLanes, \
+        name::WeightGradientLanes                                                \
   }
 
 TileFunctions FunctionsOf(KernelPath path) {
@@ -56,153 +49,146 @@ TileFunctions FunctionsOf(KernelPath path) {
 }
 #undef KINDRED_TILE_FUNCTIONS
 
-// A matrix product in row-major terms: c[rows, columns] = a[rows, inner] b[inner, columns], or with
-// `gradient` c += a^T b, a: [inner, rows]. By LIBXSMM, which is column-major, so that the operands
-// change places; by plain loops on a CPU for which it makes no code.
-class Product {
- public:
-  Product(int64_t rows, int64_t columns, int64_t inner, bool gradient)
-      : rows_(rows), columns_(columns), inner_(inner), gradient_(gradient) {
-    const auto m = static_cast<libxsmm_blasint>(columns), n = static_cast<libxsmm_blasint>(rows),
-               k = static_cast<libxsmm_blasint>(inner);
-    const libxsmm_blasint lda = m, ldb = gradient ? n : k, ldc = m;
-    const float alpha = 1, beta = gradient ? 1 : 0;
-    const int flags = gradient ? LIBXSMM_GEMM_FLAG_TRANS_B : 0;
-    kernel_ = libxsmm_smmdispatch(m, n, k, &lda, &ldb, &ldc, &alpha, &beta, &flags, nullptr);
-  }
-
-  void operator()(const float* a, const float* b, float* c) const {
-    if (kernel_ != nullptr) {
-      kernel_(b, a, c);
-      return;
-    }
-    for (int64_t r = 0; r < rows_; ++r) {
-      float* out = c + r * columns_;
-      if (!gradient_) std::fill(out, out + columns_, 0.0f);
-      for (int64_t i = 0; i < inner_; ++i) {
-        const float value = gradient_ ? a[i * rows_ + r] : a[r * inner_ + i];
-        for (int64_t j = 0; j < columns_; ++j) out[j] += value * b[i * columns_ + j];
-      }
-    }
-  }
-
- private:
-  int64_t rows_, columns_, inner_;
-  bool gradient_;
-  libxsmm_smmfunction kernel_;
-};
-
-// Tiles a block: what is transformed of them stays in the second-level cache where channels are
-// few; where they are many, enough that a pass over the weights pays.
-int64_t BlockTiles(int64_t in, int64_t out) {
-  const int64_t fit = (int64_t{1} << 19) / (kPositions * (in + out) * 4);
-  return std::clamp<int64_t>(fit / 8 * 8, 32, 64);
+int64_t Tiles(const ConvShape& shape) {
+  return shape.batch * ((shape.height + 3) / 4) * ((shape.width + 3) / 4);
 }
 
-thread_local WinogradScratch scratch_of_thread;
+int64_t RoundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-// y = conv(x, u): the forward pass, and the data gradient with channels swapped.
-void Convolve(const ConvShape& shape, int64_t in, int64_t out, const float* x, const float* u,
-              float* y, const WinogradOptions& options) {
-  const TileFunctions run = FunctionsOf(options.path);
-  const int64_t padded_in = Padded(in), padded_out = Padded(out), tiles = Tiles(shape);
-  const int64_t block = std::min(BlockTiles(padded_in, padded_out), (tiles + 7) / 8 * 8);
-  const Product product(block, padded_out, padded_in, false);
-  const int blocks = static_cast<int>((tiles + block - 1) / block);
-  ParallelFor(std::clamp(options.workers, 1, blocks), blocks, [&](int, int b) {
-    float* v =
-        scratch_of_thread.Get(static_cast<size_t>(kPositions * block * (padded_in + padded_out)));
-    float* m = v + kPositions * block * padded_in;
-    const int64_t first = b * block, count = std::min(block, tiles - first);
-    run.input(shape, in, x, first, count, block, v);
-    for (int64_t i = 0; i < kPositions; ++i) {
-      product(v + i * block * padded_in, u + i * padded_in * padded_out,
-              m + i * block * padded_out);
+size_t Floats(const Panels& panels) { return static_cast<size_t>(kPositions * panels.position); }
+
+// Tiles a block: where channels are few, what is transformed of them stays in the second-level
+// cache; where they are many, enough that a pass over the weights pays.
+int64_t BlockTiles(int64_t in, int64_t out) {
+  const int64_t fit = (int64_t{1} << 19) / (kPositions * (in + out) * 4);
+  return in + out >= 512 ? 128 : std::clamp<int64_t>(fit / 8 * 8, 32, 64);
+}
+
+thread_local Scratch tile_scratch, weight_scratch;
+
+// u: w transformed, 36 matrices [rows, columns] in panels. The 3x3 weights of row r and column c
+// are at r row_step + c column_step of w, turned around when `flip`.
+struct WeightView {
+  const float* w;
+  int64_t rows, columns, row_step, column_step;
+  bool flip;
+};
+
+// Eight columns at a time, all of their rows: w is read and u written in the order of memory.
+void TransformWeights(const WeightView& view, const TileFunctions& run,
+                      const KernelOptions& options, const Panels& panels, float* u) {
+  const int64_t groups = panels.columns / kLanes;
+  ParallelFor(options.WorkersFor(groups), static_cast<int>(groups), [&](int, int group) {
+    const int64_t c = group * kLanes, count = std::min(kLanes, view.columns - c);
+    for (int64_t r = 0; r < panels.rows; ++r) {
+      float* to = u + panels.At(r, c);
+      if (r < view.rows) {
+        run.weights(view.w + r * view.row_step + c * view.column_step, view.column_step, count,
+                    view.flip, panels.position, to);
+      } else {
+        for (int64_t i = 0; i < kPositions; ++i) {
+          std::fill(to + i * panels.position, to + i * panels.position + kLanes, 0.0f);
+        }
+      }
     }
-    run.output(shape, out, m, first, count, block, y);
   });
+}
+
+// y = conv(x, w) or y += conv(x, w): the forward pass, and the data gradient with channels swapped
+// and weights turned around.
+void Convolve(const ConvShape& shape, const WeightView& view, const float* x, bool add, float* y,
+              const KernelOptions& options) {
+  const TileFunctions run = FunctionsOf(options.path);
+  const int64_t in = view.rows, out = view.columns, tiles = Tiles(shape);
+  const int64_t block = std::min(BlockTiles(in, out), RoundUp(tiles, 8));
+  const Panels v_panels(block, in), m_panels(block, out), u_panels(v_panels.columns, out);
+  float* u = weight_scratch.Get(Floats(u_panels));
+  TransformWeights(view, run, options, u_panels, u);
+  const PanelProduct product(v_panels, u_panels);
+  const int blocks = static_cast<int>((tiles + block - 1) / block);
+  ParallelFor(options.WorkersFor(blocks), blocks, [&](int, int b) {
+    float* v = tile_scratch.Get(Floats(v_panels) + Floats(m_panels));
+    float* m = v + Floats(v_panels);
+    const int64_t first = b * block, count = std::min(block, tiles - first);
+    run.input(shape, in, x, first, count, v_panels, v);
+    for (int64_t i = 0; i < kPositions; ++i) {
+      product(v + i * v_panels.position, u + i * u_panels.position, m + i * m_panels.position);
+    }
+    run.output(shape, out, m, first, count, m_panels, add, y);
+  });
+}
+
+// du's 36 matrices [in, out] from blocks part, part + parts, ... of tiles; overwritten.
+struct WeightPart {
+  const ConvShape& shape;
+  const float *x, *dy;
+  int64_t block, part, parts;
+};
+
+void SumWeightGradient(const WeightPart& own, const TileFunctions& run, float* du) {
+  const ConvShape& shape = own.shape;
+  const int64_t tiles = Tiles(shape), blocks = (tiles + own.block - 1) / own.block;
+  const Panels v_panels(own.block, shape.in), d_panels(own.block, shape.out),
+      u_panels(v_panels.columns, shape.out);
+  const PanelGradientProduct begin(v_panels, d_panels, false), add(v_panels, d_panels, true);
+  float* v = tile_scratch.Get(Floats(v_panels) + Floats(d_panels));
+  float* d = v + Floats(v_panels);
+  for (int64_t b = own.part; b < blocks; b += own.parts) {
+    const int64_t first = b * own.block, count = std::min(own.block, tiles - first);
+    run.input(shape, shape.in, own.x, first, count, v_panels, v);
+    run.gradient(shape, shape.out, own.dy, first, count, d_panels, d);
+    for (int64_t i = 0; i < kPositions; ++i) {
+      (b == own.part ? begin : add)(v + i * v_panels.position, d + i * d_panels.position,
+                                    du + i * u_panels.position);
+    }
+  }
 }
 
 }  // namespace
 
-KernelPath BestKernelPath() {
-  static const KernelPath best = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                                     ? KernelPath::kAvx2
-                                     : KernelPath::kPortable;
-  return best;
-}
-
-float* WinogradScratch::Get(size_t floats) {
-  constexpr size_t kAlign = 64 / sizeof(float);
-  if (memory_.size() < floats + kAlign) memory_ = std::vector<float>(floats + kAlign);
-  const auto address = reinterpret_cast<uintptr_t>(memory_.data());
-  return memory_.data() + (64 - address % 64) % 64 / sizeof(float);
-}
-
-void TransformWeights(const ConvShape& shape, std::span<const float> w, WinogradWeights& weights,
-                      KernelPath path) {
-  Check(static_cast<int64_t>(w.size()) == shape.out * shape.in * 9, "weights of another shape");
-  const TileFunctions run = FunctionsOf(path);
-  const int64_t in = Padded(shape.in), out = Padded(shape.out), size = kPositions * in * out;
-  for (auto* u : {&weights.forward, &weights.data}) {
-    // Rows and columns beyond the channels stay zero.
-    if (static_cast<int64_t>(u->size()) != size) u->assign(static_cast<size_t>(size), 0);
-  }
-  for (int64_t r = 0; r < shape.in; ++r) {
-    run.weights(w.data() + 9 * r, 9 * shape.in, shape.out, false, weights.forward.data() + r * out,
-                in * out);
-  }
-  for (int64_t r = 0; r < shape.out; ++r) {
-    run.weights(w.data() + 9 * shape.in * r, 9, shape.in, true, weights.data.data() + r * in,
-                in * out);
-  }
-}
-
-void WinogradForward(const ConvShape& shape, std::span<const float> x,
-                     const WinogradWeights& weights, std::span<float> y,
-                     const WinogradOptions& options) {
-  Convolve(shape, shape.in, shape.out, x.data(), weights.forward.data(), y.data(), options);
+void WinogradForward(const ConvShape& shape, std::span<const float> x, std::span<const float> w,
+                     std::span<float> y, const KernelOptions& options) {
+  Convolve(shape, {w.data(), shape.in, shape.out, 9, 9 * shape.in, false}, x.data(), false,
+           y.data(), options);
 }
 
 void WinogradDataGradient(const ConvShape& shape, std::span<const float> dy,
-                          const WinogradWeights& weights, std::span<float> dx,
-                          const WinogradOptions& options) {
-  Convolve(shape, shape.out, shape.in, dy.data(), weights.data.data(), dx.data(), options);
+                          std::span<const float> w, bool add, std::span<float> dx,
+                          const KernelOptions& options) {
+  Convolve(shape, {w.data(), shape.out, shape.in, 9 * shape.in, 9, true}, dy.data(), add, dx.data(),
+           options);
 }
 
 void WinogradWeightGradient(const ConvShape& shape, std::span<const float> x,
                             std::span<const float> dy, std::span<float> dw,
-                            const WinogradOptions& options) {
+                            const KernelOptions& options) {
   const TileFunctions run = FunctionsOf(options.path);
-  const int64_t in = Padded(shape.in), out = Padded(shape.out), tiles = Tiles(shape);
-  const int64_t block = std::min<int64_t>(in + out > 256 ? 128 : 64, (tiles + 7) / 8 * 8);
-  const int64_t blocks = (tiles + block - 1) / block, size = kPositions * in * out;
-  // Large gradients have few tiles: their parts would cost more than they spread.
-  const int64_t parts = std::min(blocks, size > (int64_t{1} << 20) ? 1 : kPartials);
-  std::vector<float> du(static_cast<size_t>(parts * size), 0);
-  const Product product(in, out, block, true);
-  ParallelFor(std::clamp(options.workers, 1, static_cast<int>(parts)), static_cast<int>(parts),
-              [&](int, int part) {
-                float* v =
-                    scratch_of_thread.Get(static_cast<size_t>(kPositions * block * (in + out)));
-                float* d = v + kPositions * block * in;
-                float* own = du.data() + part * size;
-                for (int64_t b = part; b < blocks; b += parts) {
-                  const int64_t first = b * block, count = std::min(block, tiles - first);
-                  run.input(shape, shape.in, x.data(), first, count, block, v);
-                  run.gradient(shape, shape.out, dy.data(), first, count, block, d);
-                  for (int64_t i = 0; i < kPositions; ++i) {
-                    product(v + i * block * in, d + i * block * out, own + i * in * out);
-                  }
-                }
-              });
-  for (int64_t part = 1; part < parts; ++part) {
-    for (int64_t i = 0; i < size; ++i)
-      du[static_cast<size_t>(i)] += du[static_cast<size_t>(part * size + i)];
-  }
-  for (int64_t r = 0; r < shape.in; ++r) {
-    run.weight_gradient(du.data() + r * out, in * out, shape.out, dw.data() + 9 * r, 9 * shape.in);
-  }
+  const Panels panels(RoundUp(shape.in, kLanes), shape.out);
+  const int64_t tiles = Tiles(shape), size = static_cast<int64_t>(Floats(panels));
+  const int64_t block = std::min<int64_t>(shape.in + shape.out > 256 ? 128 : 64, RoundUp(tiles, 8));
+  // A fixed number of parts, so that threads change no bit. Where gradients are large, tiles are
+  // few, and parts would cost more than they spread.
+  const int64_t parts =
+      std::min<int64_t>((tiles + block - 1) / block, size > (int64_t{1} << 20) ? 1 : 4);
+  float* du = weight_scratch.Get(static_cast<size_t>(parts * size));
+  ParallelFor(options.WorkersFor(parts), static_cast<int>(parts), [&](int, int part) {
+    SumWeightGradient({shape, x.data(), dy.data(), block, part, parts}, run, du + part * size);
+  });
+  const int64_t groups = panels.columns / kLanes;
+  ParallelFor(options.WorkersFor(groups), static_cast<int>(groups), [&](int, int group) {
+    const int64_t c = group * kLanes, count = std::min(kLanes, shape.out - c);
+    for (int64_t r = 0; r < shape.in; ++r) {
+      float* sum = du + panels.At(r, c);
+      for (int64_t part = 1; part < parts; ++part) {
+        for (int64_t i = 0; i < kPositions; ++i) {
+          float* to = sum + i * panels.position;
+          for (int64_t j = 0; j < kLanes; ++j) to[j] += to[part * size + j];
+        }
+      }
+      run.weight_gradient(sum, panels.position, count, 9 * shape.in,
+                          dw.data() + c * 9 * shape.in + r * 9);
+    }
+  });
 }
 
 }  // namespace kindred

@@ -54,16 +54,14 @@ struct Results {
   std::vector<float> y, dx, dw;
 };
 
-Results Winograd(const ConvShape& s, const WinogradOptions& options) {
+Results Winograd(const ConvShape& s, const KernelOptions& options) {
   const auto x = Noise(s.batch * s.height * s.width * s.in, 1), w = Noise(s.out * s.in * 9, 2),
              dy = Noise(s.batch * s.height * s.width * s.out, 3);
-  WinogradWeights weights;
-  TransformWeights(s, w, weights, options.path);
   // Filled with nonsense: all of it must be overwritten.
   Results r = {std::vector<float>(dy.size(), NAN), std::vector<float>(x.size(), NAN),
                std::vector<float>(w.size(), NAN)};
-  WinogradForward(s, x, weights, r.y, options);
-  WinogradDataGradient(s, dy, weights, r.dx, options);
+  WinogradForward(s, x, w, r.y, options);
+  WinogradDataGradient(s, dy, w, false, r.dx, options);
   WinogradWeightGradient(s, x, dy, r.dw, options);
   return r;
 }
@@ -120,14 +118,16 @@ TEST(Winograd, WorkersChangeNoBit) {
   }
 }
 
-TEST(TransformWeights, ReusesItsMemoryForOtherWeights) {
-  const ConvShape s = {1, 4, 4, 3, 5};
-  WinogradWeights reused, fresh;
-  TransformWeights(s, Noise(s.out * s.in * 9, 8), reused);
-  TransformWeights(s, Noise(s.out * s.in * 9, 9), reused);
-  TransformWeights(s, Noise(s.out * s.in * 9, 9), fresh);
-  EXPECT_EQ(reused.forward, fresh.forward);
-  EXPECT_EQ(reused.data, fresh.data);
+TEST(Winograd, AddsTheDataGradientToWhatIsThere) {
+  const ConvShape s = {2, 6, 7, 9, 12};
+  const auto w = Noise(s.out * s.in * 9, 2), dy = Noise(s.batch * s.height * s.width * s.out, 3);
+  const auto before = Noise(s.batch * s.height * s.width * s.in, 4);
+  for (const KernelPath path : Paths()) {
+    std::vector<float> alone(before.size()), added = before;
+    WinogradDataGradient(s, dy, w, false, alone, {.path = path});
+    WinogradDataGradient(s, dy, w, true, added, {.path = path});
+    for (size_t i = 0; i < added.size(); ++i) EXPECT_EQ(added[i], alone[i] + before[i]);
+  }
 }
 
 }  // namespace

@@ -11,4 +11,10 @@ void Bind(Config& config, ModelOptions& options) {
               "groups in which batch norm sees a training batch", {.least = 1, .most = 64});
 }
 
+void BindEngine(Config& config, ModelOptions& options) {
+  config.Bind("train.engine", &options.engine,
+              "what computes the encoder: fast (own kernels) or torch (LibTorch)",
+              {.choices = {"fast", "torch"}});
+}
+
 }  // namespace kindred

@@ -1,4 +1,4 @@
-// [model]: which network, and how wide.
+// [model]: which network, and how wide; and what computes it.
 #pragma once
 
 #include <string>
@@ -12,8 +12,13 @@ struct ModelOptions {
   int width = 16;                 // channels of the first stage; the last has 8 times as many
   int dim = 128;                  // of a feature z
   int bn_splits = 2;              // groups in which a training batch is normalised
+  std::string engine = "fast";    // train.engine: fast (kernel/) or torch
+  int threads = 1;                // inside a convolution of the fast engine; changes no bit
 };
 
 void Bind(Config& config, ModelOptions& options);
+
+// train.engine, which belongs to another section.
+void BindEngine(Config& config, ModelOptions& options);
 
 }  // namespace kindred

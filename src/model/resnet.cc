@@ -47,9 +47,11 @@ ResNetImpl::ResNetImpl(const ModelOptions& options, int64_t channels) {
     layers_[stage] = register_module("layer" + std::to_string(stage + 1), layer);
   }
   feature_size_ = in;
+  if (options.engine == "fast") fast_ = MakeFastResNet(*this, options, channels);
 }
 
 torch::Tensor ResNetImpl::forward(torch::Tensor x) {
+  if (fast_ != nullptr && x.is_cpu()) return fast_->Forward(x, is_training());
   x = torch::relu(bn1_(conv1_(x)));
   for (auto& layer : layers_) x = layer->forward(x);
   return x.mean({2, 3});

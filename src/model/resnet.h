@@ -6,6 +6,7 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/pimpl.h>
 
+#include "model/fast_resnet.h"
 #include "model/model_options.h"
 #include "model/split_batch_norm.h"
 
@@ -26,7 +27,8 @@ class BasicBlockImpl : public torch::nn::Module {
 TORCH_MODULE(BasicBlock);
 
 // ResNet-18 (two blocks a stage) or ResNet-10 (one) with a 3x3 stem of stride 1 and no max-pool.
-// Its tensors have torchvision's names (conv1, bn1, layer1.0.conv1, ...).
+// Its tensors have torchvision's names (conv1, bn1, layer1.0.conv1, ...). options.engine says what
+// computes it: the modules below, or FastResNet on their tensors.
 class ResNetImpl : public torch::nn::Module {
  public:
   ResNetImpl(const ModelOptions& options, int64_t channels);
@@ -41,6 +43,7 @@ class ResNetImpl : public torch::nn::Module {
   torch::nn::Conv2d conv1_{nullptr};
   SplitBatchNorm bn1_{nullptr};
   torch::nn::Sequential layers_[4] = {nullptr, nullptr, nullptr, nullptr};
+  std::unique_ptr<FastResNet> fast_;  // null: LibTorch's own
 };
 TORCH_MODULE(ResNet);
 

@@ -12,6 +12,7 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.privacy);
   Bind(config, experiment.features);
   Bind(config, experiment.train);
+  BindEngine(config, experiment.model);
   Bind(config, experiment.eval);
   return config;
 }

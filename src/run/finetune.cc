@@ -64,6 +64,8 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
                            .seed = seed};
   context.method.name = "supervised";
   context.model.bn_splits = 1;
+  const int workers = std::min(WorkerCount(train.workers), result.labeled.Clients());
+  context.model.threads = WorkerCount(train.workers) / workers;
   ServerState state;
   const auto method = MakeMethod(context);
   state.global = Clone(method->Shared());
@@ -75,7 +77,6 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
   LocalStore store(uint64_t{1} << 30, CacheFolder());  // of nothing: such clients keep no state
   RoundHooks hooks;
   hooks.on_step = on_images;
-  const int workers = std::min(WorkerCount(train.workers), result.labeled.Clients());
   InProcess transport({.data = dataset.train,
                        .partition = result.labeled,
                        .method = context,

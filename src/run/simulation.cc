@@ -10,6 +10,7 @@
 #include "eval/features.h"
 #include "eval/knn.h"
 #include "eval/score.h"
+#include "server/client_sampling.h"
 
 namespace kindred {
 namespace {
@@ -35,11 +36,14 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .classes = dataset_.train.labels.empty() ? 0 : dataset_.Classes(),
                .batch = experiment.train.batch,
                .seed = experiment.train.seed},
-      workers_(std::min(WorkerCount(experiment.train.workers), partition_.Clients())),
+      workers_(std::min(WorkerCount(experiment.train.workers),
+                        ClientsInRound(partition_.Clients(), experiment.train.participation))),
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
+  // Workers across clients first; with fewer clients than workers, threads inside each.
+  context_.model.threads = WorkerCount(experiment.train.workers) / workers_;
   if (method_->FeaturesToShare() > 0) CheckMixes();
   if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
     dataset_.test = Select(
@@ -178,6 +182,8 @@ Json Simulation::Summary() const {
       {"bytes_down", sums.bytes_down},
       {"bytes_up", sums.bytes_up},
       {"workers", workers_},
+      {"threads", context_.model.threads},
+      {"engine", experiment_.model.engine},
       {"config_hash", record_.Identity().config},
       {"data_hash", record_.Identity().data},
       {"partition_hash", record_.Identity().partition},

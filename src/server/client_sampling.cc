@@ -7,12 +7,15 @@
 
 namespace kindred {
 
+int ClientsInRound(int clients, double participation) {
+  return static_cast<int>(std::clamp<long long>(std::llround(participation * clients), 1, clients));
+}
+
 std::vector<int> SampleClients(int clients, double participation, int round, uint64_t seed) {
   Rng rng(
       {.seed = seed, .purpose = Purpose::kParticipation, .round = static_cast<uint32_t>(round)});
   auto chosen = rng.Permutation(clients);
-  const auto wanted = std::llround(participation * clients);
-  chosen.resize(static_cast<size_t>(std::clamp<long long>(wanted, 1, clients)));
+  chosen.resize(static_cast<size_t>(ClientsInRound(clients, participation)));
   std::sort(chosen.begin(), chosen.end());
   return chosen;
 }

@@ -6,8 +6,10 @@
 
 namespace kindred {
 
-// beta C of C clients (rounded, at least one), drawn anew each round, in rising order (paper, Sect.
-// 2).
+// beta C of C clients, rounded, at least one.
+int ClientsInRound(int clients, double participation);
+
+// So many of them, drawn anew each round, in rising order (paper, Sect. 2).
 std::vector<int> SampleClients(int clients, double participation, int round, uint64_t seed);
 
 }  // namespace kindred

@@ -19,8 +19,8 @@ struct Clients {
   LocalStore& store;
 };
 
-// Each worker has one resident model, one thread of computation and the images of one client at a
-// time. The result is the same for any number of workers.
+// Each worker has one resident model (with the threads that the method's model options say) and the
+// images of one client at a time. The result is the same for any number of workers.
 class InProcess : public Transport {
  public:
   InProcess(const Clients& clients, int workers, const RoundHooks& hooks);

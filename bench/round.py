@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""A whole CCL round for five clients, ResNet-18 of width 64 and 16: Kindred beside PyTorch.
+
+Kindred runs as its users run it (`kindred train`, one worker a core) on drawn images; the peer is
+bench/peer/ccl_round.py with all cores in every operation. Both train on equally many images, make
+two views of each and encode equally many. They take turns in one run, and the ratio is that of
+the medians of rounds in which remote features exist. `make bench` installs python3-torchvision and
+runs this.
+
+    bench/round.py [--turns N] [--widths 64,16]
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--turns", type=int, default=3)
+arguments.add_argument("--widths", default="64,16")
+arguments.add_argument("--images", type=int, default=256, help="of a client, at width 64")
+args = arguments.parse_args()
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "..", "build", "release", "kindred")
+CLIENTS, BATCH, BANK = 5, 128, 1024
+if not os.path.exists(PROGRAM):
+    sys.exit(f"{PROGRAM} is missing: run `make bench`")
+
+
+def ours(width, images):
+    """Seconds of the second of two rounds: in the first there are no remote features."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
+            "data.name": "shapes", "data.limit": CLIENTS * images, "data.size": 32,
+            "partition.scheme": "iid", "partition.clients": CLIENTS, "model.arch": "resnet18",
+            "model.width": width, "model.bn_splits": 1, "method.name": "ccl", "ccl.bank": BANK,
+            "ccl.warmup": 0, "train.rounds": 2, "train.epochs": 1, "train.batch": BATCH,
+            "eval.every": 1000, "eval.limit": 1, "train.lr": 0.03}
+        words = [w for key, value in settings.items() for w in ("--set", f"{key}={value}")]
+        subprocess.run([PROGRAM, "train", "--out", f"{folder}/run", *words], check=True,
+                       capture_output=True)
+        with open(f"{folder}/run/metrics.jsonl") as lines:
+            rounds = [r for r in map(json.loads, lines) if r["kind"] == "round"]
+        if rounds[1]["images"] != CLIENTS * images or "remote_cosine" not in rounds[1]:
+            sys.exit("the round is not what it should be")
+        return rounds[1]["seconds"]
+
+
+class Peer:
+    def __init__(self, width, images, workers):
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", os.path.join(HERE, "peer", "ccl_round.py"), "--width", str(width),
+             "--images", str(images), "--batch", str(BATCH), "--bank", str(BANK), "--clients",
+             str(CLIENTS), "--workers", str(workers)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def round(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+ratios = []
+for width in map(int, args.widths.split(",")):
+    images = args.images if width >= 64 else 4 * args.images
+    # The peer's views by itself or by as many processes as there are cores, whichever is faster.
+    peers = [Peer(width, images, workers) for workers in (0, os.cpu_count())]
+    first = [peer.round() for peer in peers]
+    ours(width, images)
+    times = [[ours(width, images)] + [peer.round() for peer in peers] for _ in range(args.turns)]
+    for peer in peers:
+        peer.close()
+    kindred, alone, loader = (statistics.median(side) for side in zip(*times))
+    theirs = min(alone, loader)
+    seen = CLIENTS * images
+    print(f"width {width}, {CLIENTS} clients x {images} images, batch {BATCH} "
+          f"(median of {args.turns}; all turns: {[[round(t, 2) for t in turn] for turn in times]})")
+    print(f"  kindred            {seen / kindred:8.1f} images/s")
+    print(f"  PyTorch            {seen / alone:8.1f} images/s, views in the training process")
+    print(f"  PyTorch            {seen / loader:8.1f} images/s, views by {os.cpu_count()} processes")
+    ratios.append(f"ratio round w{width} {theirs / kindred:.2f}")
+print("\n".join(ratios))

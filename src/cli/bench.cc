@@ -1,0 +1,121 @@
+// `kindred bench`: how fast this machine trains, where a step's time goes, and what to set.
+#include <csignal>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/table.h"
+#include "cli/command.h"
+#include "client/round.h"
+#include "kernel/kernel_path.h"
+#include "model/one_thread.h"
+#include "run/speed.h"
+
+namespace kindred {
+namespace {
+
+std::atomic<bool> bench_stop = false;
+
+void StopBench(int) { bench_stop = true; }
+
+struct BenchFlags {
+  int turns = 3;
+  int steps = 2;
+};
+
+// The settings that trained the most images a second.
+const Spending& Best(const Speed& speed) {
+  return *std::ranges::max_element(speed.spendings, {}, &Spending::images_per_second);
+}
+
+std::string BenchText(const Speed& speed, const Experiment& experiment) {
+  const Spending& best = Best(speed);
+  std::vector<std::vector<std::string>> rows = {{"engine", "workers", "threads", "images/s"}};
+  for (const auto& way : speed.spendings) {
+    rows.push_back({way.engine, std::to_string(way.workers), std::to_string(way.threads),
+                    fmt::format("{:.1f}{}", way.images_per_second, &way == &best ? "  most" : "")});
+  }
+  std::string text = TextTable(rows) + "\n";
+  std::vector<std::vector<std::string>> parts = {
+      {fmt::format("a step of {} images, {} engine, one core", experiment.train.batch,
+                   speed.engine),
+       "ms", "share"}};
+  for (const auto& part : speed.parts) {
+    parts.push_back({part.name, fmt::format("{:.1f}", 1e3 * part.seconds),
+                     fmt::format("{:.1f} %", 100 * part.seconds / speed.step_seconds)});
+  }
+  text += TextTable(parts) + "\n";
+  text += fmt::format(
+      "set train.engine = \"{}\" and train.workers = {}; with fewer clients a round than that, the "
+      "fast\nengine gives the rest of the cores to threads inside each. A worker takes about "
+      "{:.0f} "
+      "MB.\n",
+      best.engine, best.workers * best.threads, speed.bytes_a_worker / 1e6);
+  if (BestKernelPath() == KernelPath::kPortable) {
+    text += "this CPU has no AVX2 with FMA: the fast engine runs its portable code\n";
+  }
+  return text;
+}
+
+CommandResult Bench(const ConfigFlags& config, const BenchFlags& flags) {
+  UseOneThread();
+  for (const int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, StopBench) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+  const Resolved resolved = Resolve(config);
+  const Experiment& experiment = *resolved.experiment;
+  std::optional<Progress> progress;
+  std::optional<Speed> speed;
+  try {
+    speed = MeasureSpeed(experiment, {.turns = flags.turns,
+                                      .steps = flags.steps,
+                                      .most_workers = experiment.train.workers,
+                                      .stop = &bench_stop,
+                                      .on_measured = [&](int done, int all) {
+                                        if (!progress)
+                                          progress.emplace("bench", all, "measurements");
+                                        progress->At(static_cast<uint64_t>(done));
+                                      }});
+  } catch (const Interrupted&) {
+    throw Stopped{};
+  }
+  progress.reset();
+  CommandResult result = {.text = BenchText(*speed, experiment)};
+  for (const auto& way : speed->spendings) {
+    result.json["speeds"].push_back({{"engine", way.engine},
+                                     {"workers", way.workers},
+                                     {"threads", way.threads},
+                                     {"images_per_second", way.images_per_second}});
+  }
+  Json& step = result.json["step"];
+  step = {{"engine", speed->engine},
+          {"batch", experiment.train.batch},
+          {"seconds", speed->step_seconds}};
+  for (const auto& part : speed->parts) {
+    step["parts"].push_back({{"name", part.name}, {"seconds", part.seconds}});
+  }
+  const Spending& best = Best(*speed);
+  result.json["set"] = {{"train.engine", best.engine},
+                        {"train.workers", best.workers * best.threads}};
+  result.json["bytes_a_worker"] = speed->bytes_a_worker;
+  result.json["kernels"] = BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
+  return result;
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, Program& program) {
+  auto config = std::make_shared<ConfigFlags>();
+  auto flags = std::make_shared<BenchFlags>();
+  CLI::App* command =
+      AddCommand(app, program, "bench", "How fast this machine trains, and what to set",
+                 [config, flags] { return Bench(*config, *flags); });
+  AddConfigFlags(*command, config);
+  command->add_option("--turns", flags->turns, "measurements of each way; their median counts")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--steps", flags->steps, "batches of a client, a measurement")
+      ->check(CLI::Range(1, 10000));
+}
+
+}  // namespace kindred

@@ -1,0 +1,48 @@
+// How fast this machine trains what a configuration says: by engine and workers, and where the time
+// of a step goes.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/experiment.h"
+
+namespace kindred {
+
+// A way to spend the machine's cores.
+struct Spending {
+  std::string engine;  // fast or torch
+  int workers = 1;     // clients at a time
+  int threads = 1;     // inside each
+  double images_per_second = 0;
+};
+
+// A part of a step of one client on one core.
+struct StepPart {
+  std::string name;
+  double seconds = 0;
+};
+
+struct Speed {
+  std::vector<Spending> spendings;
+  std::string engine;           // whose step was taken apart
+  std::vector<StepPart> parts;  // they sum to step_seconds
+  double step_seconds = 0;
+  double bytes_a_worker = 0;  // of memory, about: what a resident client added
+};
+
+struct SpeedOptions {
+  int turns = 3;         // each way is measured so often, in turns; the median counts
+  int steps = 2;         // of a client, a turn
+  int most_workers = 0;  // 0: one a core
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(int done, int all)> on_measured = {};
+};
+
+// Trains on drawn noise of data.size x data.size pixels (32 when 0) and data.channels channels: no
+// dataset is needed. Throws Interrupted when `stop` is set.
+Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options);
+
+}  // namespace kindred
