@@ -7,7 +7,8 @@ help:
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make demo    install what is missing, build, run the demo on Fashion-MNIST"
 	@echo "make build   leaves $(KINDRED)"
-	@echo "make bench   views beside torchvision's, how a round scales, what matching costs, linear evaluation beside scikit-learn's"
+	@echo "make bench   views beside torchvision's, how a round scales, what matching costs, linear evaluation beside scikit-learn's,"
+	@echo "             convolutions and whole rounds beside PyTorch's (half an hour)"
 	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan    the tests under ThreadSanitizer"
 	@echo "make dev     the tests with symbols and the standard library's own checks"
@@ -41,11 +42,13 @@ demo: build
 bench: install
 	@tools/install_packages.sh bench
 	cmake --preset release
-	cmake --build --preset release --target bench_views bench_round bench_matching bench_linear
+	cmake --build --preset release --target kindred bench_views bench_round bench_matching bench_linear bench_layers
 	bench/views.py
 	build/release/bench/bench_round
 	build/release/bench/bench_matching
 	bench/linear.py
+	build/release/bench/bench_layers
+	bench/round.py
 
 format:
 	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc

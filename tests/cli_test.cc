@@ -68,6 +68,27 @@ TEST(Program, EveryConfigOfTheProjectIsUnderstood) {
   EXPECT_GE(count, 8);
 }
 
+TEST(Program, BenchSaysHowFastAndWhatToSet) {
+  const auto folder = TestFolder();
+  const std::string bench =
+      "bench --turns 1 --steps 1 --set train.workers=2 --config '" KINDRED_SOURCE_DIR
+      "/configs/tiny.toml'";
+  const Ran ran = Kindred(folder, bench + " --json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(json["speeds"].size(), 5u);  // fast 1, 2, 1 x 2 threads; torch 1, 2
+  double best = 0;
+  for (const auto& way : json["speeds"]) best = std::max<double>(best, way["images_per_second"]);
+  EXPECT_GT(best, 0);
+  double sum = 0;
+  for (const auto& part : json["step"]["parts"]) sum += part["seconds"].get<double>();
+  EXPECT_NEAR(sum, json["step"]["seconds"].get<double>(), 1e-9);
+  EXPECT_GE(json["set"]["train.workers"], 1);
+  const Ran text = Kindred(folder, bench);
+  EXPECT_NE(text.out.find("set train.engine = "), std::string::npos) << text.out;
+  EXPECT_EQ(Kindred(folder, "bench --turns 0").code, 2);
+}
+
 TEST(Program, InspectPrintsOneJsonObject) {
   const auto folder = TestFolder();
   const Ran ran = Kindred(folder, "data inspect shapes --set data.limit=40 --json");

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "base/rng.h"
@@ -68,6 +70,49 @@ TEST(Train, WorkersDoNotChangeTheModel) {
   const Ran other = Kindred(folder, kTinySix + " --set train.seed=1 --out seed1");
   ASSERT_EQ(other.code, 0) << other.err;
   EXPECT_NE(DigestIn(folder, "seed1"), DigestIn(folder, "w1"));
+}
+
+// One client a round: further workers become threads inside its convolutions.
+TEST(Train, ThreadsInsideAClientDoNotChangeTheModel) {
+  const auto folder = TestFolder();
+  for (const int workers : {1, 3}) {
+    const std::string out = fmt::format("t{}", workers);
+    const Ran ran = Kindred(folder, fmt::format("{} --set train.participation=0.2 --workers {} "
+                                                "--out {}",
+                                                kTinySix, workers, out));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(SummaryOf(folder, out)["threads"], workers);
+    EXPECT_EQ(SummaryOf(folder, out)["workers"], 1);
+    EXPECT_EQ(DigestIn(folder, out), DigestIn(folder, "t1"));
+  }
+}
+
+// The same training by both engines: digests differ, what is learned hardly does.
+TEST(Train, BothEnginesTrainAlike) {
+  const auto folder = TestFolder();
+  for (const std::string engine : {"fast", "torch"}) {
+    const Ran ran = Kindred(folder, fmt::format("{} --set train.engine={} --set train.rounds=1 "
+                                                "--out {}",
+                                                kTiny, engine, engine));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(SummaryOf(folder, engine)["engine"], engine);
+  }
+  EXPECT_NE(DigestIn(folder, "fast"), DigestIn(folder, "torch"));
+  const auto loss = [&](const std::string& out) {
+    const Bytes text = ReadFile(folder.path() / out / "metrics.jsonl", 1 << 20);
+    std::istringstream lines(std::string(text.begin(), text.end()));
+    for (std::string line; std::getline(lines, line);) {
+      const auto json = nlohmann::json::parse(line);
+      if (json["kind"] == "round") return json["loss"].get<double>();
+    }
+    return std::nan("");
+  };
+  const double fast = loss("fast"), torch = loss("torch");
+  EXPECT_NEAR(fast, torch, 0.01 * std::abs(torch));
+  const Ran resumed =
+      Kindred(folder, kTiny + " --set train.rounds=1 --set train.engine=torch --resume --out fast");
+  EXPECT_EQ(resumed.code, 2);
+  EXPECT_NE(resumed.err.find("train.engine"), std::string::npos) << resumed.err;
 }
 
 TEST(Train, ARunKilledAtTwentyFiveMomentsEndsWithTheSameModel) {

@@ -93,6 +93,11 @@ template <class Visit>
 KINDRED_INLINE void EachPiece(const Panels& panels, int64_t row, int64_t column, int64_t count,
                               const Visit& visit) {
   const int64_t width = panels.Width();
+  if (((column | count) & (width - 1)) == 0) {  // whole panels
+    int64_t at = panels.At(row, column);
+    for (int64_t c = 0; c < count; c += width, at += panels.rows * width) visit(at, c, width);
+    return;
+  }
   for (int64_t c = 0; c < count;) {
     const int64_t piece = std::min(count - c, width - ((column + c) & (width - 1)));
     visit(panels.At(row, column + c), c, piece);
