@@ -3,7 +3,8 @@
 
 Kindred runs as its users run it (`kindred train`, one worker a core) on drawn images; the peer is
 bench/peer/ccl_round.py with all cores in every operation. Both train on equally many images, make
-two views of each and encode equally many. They take turns in one run, and the ratio is that of
+two views of each and encode equally many. Where they differ: the peer's matching is one log-softmax
+instead of the paper's entropy, and its bank is full from the start. They take turns in one run, and the ratio is that of
 the medians of rounds in which remote features exist. `make bench` installs python3-torchvision and
 runs this.
 
@@ -71,7 +72,8 @@ for width in map(int, args.widths.split(",")):
     images = args.images if width >= 64 else 4 * args.images
     # The peer's views by itself or by as many processes as there are cores, whichever is faster.
     peers = [Peer(width, images, workers) for workers in (0, os.cpu_count())]
-    first = [peer.round() for peer in peers]
+    for peer in peers:
+        peer.round()
     ours(width, images)
     times = [[ours(width, images)] + [peer.round() for peer in peers] for _ in range(args.turns)]
     for peer in peers:

@@ -87,6 +87,7 @@ TEST(Program, BenchSaysHowFastAndWhatToSet) {
   const Ran text = Kindred(folder, bench);
   EXPECT_NE(text.out.find("set train.engine = "), std::string::npos) << text.out;
   EXPECT_EQ(Kindred(folder, "bench --turns 0").code, 2);
+  EXPECT_EQ(Kindred(folder, "bench --set train.batch=3 --set model.bn_splits=2").code, 2);
 }
 
 TEST(Program, InspectPrintsOneJsonObject) {

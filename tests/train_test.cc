@@ -81,7 +81,6 @@ TEST(Train, ThreadsInsideAClientDoNotChangeTheModel) {
                                                 "--out {}",
                                                 kTinySix, workers, out));
     ASSERT_EQ(ran.code, 0) << ran.err;
-    EXPECT_EQ(SummaryOf(folder, out)["threads"], workers);
     EXPECT_EQ(SummaryOf(folder, out)["workers"], 1);
     EXPECT_EQ(DigestIn(folder, out), DigestIn(folder, "t1"));
   }

@@ -26,11 +26,8 @@ arguments.add_argument("--images", type=int, default=256, help="of a client")
 arguments.add_argument("--batch", type=int, default=128)
 arguments.add_argument("--bank", type=int, default=1024)
 arguments.add_argument("--workers", type=int, default=0, help="processes that make views")
-arguments.add_argument("--threads", type=int, default=0)
 args = arguments.parse_args()
 DIM, TAU, TAU_NM, NEIGHBORS, LAMBDA, MOMENTUM, MIX = 128, 0.1, 0.05, 5, 0.05, 0.99, 4
-if args.threads:
-    torch.set_num_threads(args.threads)
 torch.manual_seed(0)
 normalize = T.Compose([T.ToTensor(), T.Normalize((0.5,) * 3, (0.25,) * 3)])
 view = T.Compose([

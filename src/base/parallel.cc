@@ -8,6 +8,7 @@
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -27,12 +28,20 @@ class Pool {
     for (auto& thread : threads_) thread.join();
   }
 
-  // Runs the job on a thread of its own: one that waits, or a new one.
-  void Start(std::function<void()> job) noexcept {
+  // Runs the job on a thread of its own: one that waits, or a new one. False when the system gives
+  // no more threads.
+  bool Start(std::function<void()> job) {
     const std::lock_guard lock(mutex_);
+    if (jobs_.size() + 1 > waiting_) {
+      try {
+        threads_.emplace_back([this] { Serve(); });
+      } catch (const std::system_error&) {
+        return false;
+      }
+    }
     jobs_.push_back(std::move(job));
-    if (jobs_.size() > waiting_) threads_.emplace_back([this] { Serve(); });
     wake_.notify_one();
+    return true;
   }
 
  private:
@@ -90,10 +99,11 @@ void ParallelFor(int workers, int count, const std::function<void(int worker, in
     // Shared: the last to count down may still be at it when the wait is over.
     const auto done = std::make_shared<std::latch>(others);
     for (int worker = 1; worker <= others; ++worker) {
-      ThePool().Start([&run, worker, done] {
+      const bool started = ThePool().Start([&run, worker, done] {
         run(worker);
         done->count_down();
       });
+      if (!started) done->count_down();  // those that run do its part
     }
     run(0);
     done->wait();

@@ -1,12 +1,10 @@
 // `kindred bench`: how fast this machine trains, where a step's time goes, and what to set.
-#include <csignal>
-
 #include "base/error.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "cli/stop.h"
 #include "client/round.h"
 #include "kernel/kernel_path.h"
 #include "model/one_thread.h"
@@ -14,10 +12,6 @@
 
 namespace kindred {
 namespace {
-
-std::atomic<bool> bench_stop = false;
-
-void StopBench(int) { bench_stop = true; }
 
 struct BenchFlags {
   int turns = 3;
@@ -38,8 +32,8 @@ std::string BenchText(const Speed& speed, const Experiment& experiment) {
   }
   std::string text = TextTable(rows) + "\n";
   std::vector<std::vector<std::string>> parts = {
-      {fmt::format("a step of {} images, {} engine, one core", experiment.train.batch,
-                   speed.engine),
+      {fmt::format("a step of {} images of {}, {} engine, one core", experiment.train.batch,
+                   experiment.method.name, speed.engine),
        "ms", "share"}};
   for (const auto& part : speed.parts) {
     parts.push_back({part.name, fmt::format("{:.1f}", 1e3 * part.seconds),
@@ -60,9 +54,6 @@ std::string BenchText(const Speed& speed, const Experiment& experiment) {
 
 CommandResult Bench(const ConfigFlags& config, const BenchFlags& flags) {
   UseOneThread();
-  for (const int signal : {SIGINT, SIGTERM}) {
-    if (std::signal(signal, StopBench) == SIG_IGN) std::signal(signal, SIG_IGN);
-  }
   const Resolved resolved = Resolve(config);
   const Experiment& experiment = *resolved.experiment;
   std::optional<Progress> progress;
@@ -71,7 +62,7 @@ CommandResult Bench(const ConfigFlags& config, const BenchFlags& flags) {
     speed = MeasureSpeed(experiment, {.turns = flags.turns,
                                       .steps = flags.steps,
                                       .most_workers = experiment.train.workers,
-                                      .stop = &bench_stop,
+                                      .stop = &StopOnSignals(),
                                       .on_measured = [&](int done, int all) {
                                         if (!progress)
                                           progress.emplace("bench", all, "measurements");

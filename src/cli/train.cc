@@ -1,12 +1,12 @@
 // `kindred train`: a federation in this process.
 #include <atomic>
-#include <csignal>
 
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/stop.h"
 #include "model/one_thread.h"
 #include "run/simulation.h"
 #include "run/summary.h"
@@ -18,14 +18,6 @@ struct TrainFlags {
   std::string out;
   bool resume = false;
 };
-
-std::atomic<bool> stop_requested = false;
-
-// The first signal asks to stop at the next step, the second ends the program as signals do.
-void OnSignal(int signal) {
-  stop_requested = true;
-  std::signal(signal, SIG_DFL);
-}
 
 // Opens or makes the run's folder and resolves the configuration: a run that goes on has its own.
 struct Opened {
@@ -75,9 +67,7 @@ std::string ConfigHash(const Config& config) {
 
 CommandResult Train(const ConfigFlags& config, const TrainFlags& flags) {
   UseOneThread();
-  for (const int signal : {SIGINT, SIGTERM}) {
-    if (std::signal(signal, OnSignal) == SIG_IGN) std::signal(signal, SIG_IGN);  // as it was
-  }
+  const std::atomic<bool>& stop = StopOnSignals();
   const Opened opened = OpenRun(config, flags);
   const Experiment& experiment = *opened.resolved.experiment;
   if (opened.resumed && FileExists(opened.dir.summary())) {
@@ -94,7 +84,7 @@ CommandResult Train(const ConfigFlags& config, const TrainFlags& flags) {
   LogAlsoTo(opened.dir.log());
   simulation.Start();
   try {
-    simulation.Train(stop_requested);
+    simulation.Train(stop);
   } catch (const Interrupted&) {
     spdlog::info("stopped; go on with: kindred train --resume --out {}",
                  opened.dir.path().string());

@@ -1,5 +1,6 @@
 #include "kernel/batch_norm.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 

@@ -9,11 +9,23 @@ namespace {
 
 libxsmm_blasint Int(int64_t value) { return static_cast<libxsmm_blasint>(value); }
 
+// Nothing beyond AVX2, which is what has been tested; CPUs with more then give the same bits.
+void LimitTarget() {
+  static const bool done = [] {
+    if (libxsmm_get_target_archid() > LIBXSMM_X86_AVX2) {
+      libxsmm_set_target_archid(LIBXSMM_X86_AVX2);
+    }
+    return true;
+  }();
+  (void)done;
+}
+
 }  // namespace
 
 // LIBXSMM's matrices have columns one after the other, so that the operands change places.
 PanelProduct::PanelProduct(const Panels& a, const Panels& b) : a_(a), b_(b) {
   Check(a.columns == b.rows, "matrices that do not fit");
+  LimitTarget();
   const libxsmm_blasint m = Int(b.Width()), n = Int(a.rows), k = Int(a.Width());
   const float one = 1, zero = 0;
   const int flags = 0;
@@ -47,6 +59,7 @@ void PanelProduct::operator()(const float* a, const float* b, float* c) const {
 PanelGradientProduct::PanelGradientProduct(const Panels& a, const Panels& b, bool add)
     : a_(a), b_(b), add_(add) {
   Check(a.rows == b.rows, "matrices that do not fit");
+  LimitTarget();
   const libxsmm_blasint m = Int(b.Width()), n = Int(a.Width()), k = Int(a.rows);
   const float one = 1, beta = add ? 1 : 0;
   const int flags = LIBXSMM_GEMM_FLAG_TRANS_B;

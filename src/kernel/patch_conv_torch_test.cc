@@ -14,7 +14,8 @@ TEST(PatchConv, IsTheConvolutionAndItsGradients) {
                                                 {2, 8, 8, 4, 6},
                                                 {3, 7, 7, 24, 8},
                                                 {9, 5, 4, 32, 64},
-                                                {2, 5, 9, 3, 1}}) {
+                                                {2, 5, 9, 3, 1},
+                                                {6, 33, 31, 8, 16}}) {
       torch::manual_seed(window.size);
       auto x = torch::randn({s.batch, s.in, s.height, s.width}, torch::kDouble).requires_grad_();
       auto w =
@@ -42,10 +43,10 @@ TEST(PatchConv, IsTheConvolutionAndItsGradients) {
 }
 
 TEST(PatchConv, WorkersChangeNoBit) {
-  const ConvShape s = {13, 6, 6, 16, 24};
+  const ConvShape s = {13, 33, 31, 16, 24};  // 7 groups of images
   torch::manual_seed(1);
   auto x = torch::randn({s.batch, s.height, s.width, s.in}), w = torch::randn({s.out, s.in, 3, 3}),
-       dy = torch::randn({s.batch, 3, 3, s.out});
+       dy = torch::randn({s.batch, 17, 16, s.out});
   std::vector<at::Tensor> first;
   for (const int workers : {1, 2, 5}) {
     auto y = torch::empty_like(dy), dx = torch::empty_like(x), dw = torch::empty_like(w);

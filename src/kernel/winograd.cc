@@ -12,10 +12,10 @@ namespace kindred {
 // The transforms of winograd_tiles.h, in both compilations.
 #define KINDRED_DECLARE_TILES(name)                                                                \
   namespace name {                                                                                 \
-  void InputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, const Panels&,        \
-                  float*);                                                                         \
-  void GradientTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, const Panels&,     \
-                     float*);                                                                      \
+  void InputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, int64_t,              \
+                  const Panels&, float*);                                                          \
+  void GradientTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, int64_t,           \
+                     const Panels&, float*);                                                       \
   void OutputTiles(const ConvShape&, int64_t, const float*, int64_t, int64_t, const Panels&, bool, \
                    float*);                                                                        \
   void WeightLanes(const float*, int64_t, int64_t, bool, int64_t, float*);                         \
@@ -110,7 +110,7 @@ void Convolve(const ConvShape& shape, const WeightView& view, const float* x, bo
     float* v = tile_scratch.Get(Floats(v_panels) + Floats(m_panels));
     float* m = v + Floats(v_panels);
     const int64_t first = b * block, count = std::min(block, tiles - first);
-    run.input(shape, in, x, first, count, v_panels, v);
+    run.input(shape, in, x, first, count, block, v_panels, v);
     for (int64_t i = 0; i < kPositions; ++i) {
       product(v + i * v_panels.position, u + i * u_panels.position, m + i * m_panels.position);
     }
@@ -118,29 +118,53 @@ void Convolve(const ConvShape& shape, const WeightView& view, const float* x, bo
   });
 }
 
-// du's 36 matrices [in, out] from blocks part, part + parts, ... of tiles; overwritten.
-struct WeightPart {
+// A weight gradient by blocks of tiles: x's tiles v, dy's tiles d, and du's 36 matrices [in, out].
+struct WeightSum {
   const ConvShape& shape;
   const float *x, *dy;
-  int64_t block, part, parts;
+  TileFunctions run;
+  int64_t block;
+  int64_t tiles = Tiles(shape), blocks = (tiles + block - 1) / block;
+  Panels v_panels{block, shape.in}, d_panels{block, shape.out},
+      u_panels{v_panels.columns, shape.out};
+  PanelGradientProduct begin{v_panels, d_panels, false}, add{v_panels, d_panels, true};
+
+  // Rows row, ..., row + count - 1 of block b, zero where there are no tiles.
+  void Transform(int64_t b, int64_t row, int64_t count, float* v, float* d) const {
+    const int64_t first = b * block + row, exist = std::clamp<int64_t>(tiles - first, 0, count);
+    run.input(shape, shape.in, x, first, exist, count, v_panels, v + row * v_panels.Width());
+    run.gradient(shape, shape.out, dy, first, exist, count, d_panels, d + row * d_panels.Width());
+  }
+
+  void Multiply(int64_t position, bool first, const float* v, const float* d, float* du) const {
+    (first ? begin : add)(v + position * v_panels.position, d + position * d_panels.position,
+                          du + position * u_panels.position);
+  }
 };
 
-void SumWeightGradient(const WeightPart& own, const TileFunctions& run, float* du) {
-  const ConvShape& shape = own.shape;
-  const int64_t tiles = Tiles(shape), blocks = (tiles + own.block - 1) / own.block;
-  const Panels v_panels(own.block, shape.in), d_panels(own.block, shape.out),
-      u_panels(v_panels.columns, shape.out);
-  const PanelGradientProduct begin(v_panels, d_panels, false), add(v_panels, d_panels, true);
-  float* v = tile_scratch.Get(Floats(v_panels) + Floats(d_panels));
-  float* d = v + Floats(v_panels);
-  for (int64_t b = own.part; b < blocks; b += own.parts) {
-    const int64_t first = b * own.block, count = std::min(own.block, tiles - first);
-    run.input(shape, shape.in, own.x, first, count, v_panels, v);
-    run.gradient(shape, shape.out, own.dy, first, count, d_panels, d);
-    for (int64_t i = 0; i < kPositions; ++i) {
-      (b == own.part ? begin : add)(v + i * v_panels.position, d + i * d_panels.position,
-                                    du + i * u_panels.position);
-    }
+// Sums blocks part, part + parts, ... into du.
+void SumPart(const WeightSum& sum, int64_t part, int64_t parts, float* du) {
+  float* v = tile_scratch.Get(Floats(sum.v_panels) + Floats(sum.d_panels));
+  float* d = v + Floats(sum.v_panels);
+  for (int64_t b = part; b < sum.blocks; b += parts) {
+    sum.Transform(b, 0, sum.block, v, d);
+    for (int64_t i = 0; i < kPositions; ++i) sum.Multiply(i, b == part, v, d, du);
+  }
+}
+
+// Sums all blocks into du, the tiles of a block and then its positions spread over threads.
+void SumSpread(const WeightSum& sum, const KernelOptions& options, float* du) {
+  constexpr int64_t kSlice = 16;  // tiles
+  float* v = tile_scratch.Get(Floats(sum.v_panels) + Floats(sum.d_panels));
+  float* d = v + Floats(sum.v_panels);
+  const auto slices = static_cast<int>((sum.block + kSlice - 1) / kSlice);
+  for (int64_t b = 0; b < sum.blocks; ++b) {
+    ParallelFor(options.WorkersFor(slices), slices, [&](int, int slice) {
+      const int64_t row = slice * kSlice;
+      sum.Transform(b, row, std::min(kSlice, sum.block - row), v, d);
+    });
+    ParallelFor(options.WorkersFor(kPositions), static_cast<int>(kPositions),
+                [&](int, int i) { sum.Multiply(i, b == 0, v, d, du); });
   }
 }
 
@@ -167,25 +191,29 @@ void WinogradWeightGradient(const ConvShape& shape, std::span<const float> x,
   const int64_t tiles = Tiles(shape), size = static_cast<int64_t>(Floats(panels));
   const int64_t block = std::min<int64_t>(shape.in + shape.out > 256 ? 128 : 64, RoundUp(tiles, 8));
   // A fixed number of parts, so that threads change no bit. Where gradients are large, tiles are
-  // few, and parts would cost more than they spread.
-  const int64_t parts =
-      std::min<int64_t>((tiles + block - 1) / block, size > (int64_t{1} << 20) ? 1 : 4);
+  // few: parts would cost more than they spread.
+  const bool large = size > int64_t{1} << 20;
+  const int64_t parts = large ? 1 : std::min<int64_t>((tiles + block - 1) / block, 4);
   float* du = weight_scratch.Get(static_cast<size_t>(parts * size));
-  ParallelFor(options.WorkersFor(parts), static_cast<int>(parts), [&](int, int part) {
-    SumWeightGradient({shape, x.data(), dy.data(), block, part, parts}, run, du + part * size);
-  });
+  const WeightSum sum{shape, x.data(), dy.data(), run, block};
+  if (large) {
+    SumSpread(sum, options, du);
+  } else {
+    ParallelFor(options.WorkersFor(parts), static_cast<int>(parts),
+                [&](int, int part) { SumPart(sum, part, parts, du + part * size); });
+  }
   const int64_t groups = panels.columns / kLanes;
   ParallelFor(options.WorkersFor(groups), static_cast<int>(groups), [&](int, int group) {
     const int64_t c = group * kLanes, count = std::min(kLanes, shape.out - c);
     for (int64_t r = 0; r < shape.in; ++r) {
-      float* sum = du + panels.At(r, c);
+      float* whole = du + panels.At(r, c);
       for (int64_t part = 1; part < parts; ++part) {
         for (int64_t i = 0; i < kPositions; ++i) {
-          float* to = sum + i * panels.position;
+          float* to = whole + i * panels.position;
           for (int64_t j = 0; j < kLanes; ++j) to[j] += to[part * size + j];
         }
       }
-      run.weight_gradient(sum, panels.position, count, 9 * shape.in,
+      run.weight_gradient(whole, panels.position, count, 9 * shape.in,
                           dw.data() + c * 9 * shape.in + r * 9);
     }
   });

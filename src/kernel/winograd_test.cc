@@ -81,7 +81,9 @@ TEST(Winograd, IsTheConvolutionAndItsGradients) {
                                                    {2, 8, 8, 16, 16},
                                                    {5, 6, 9, 9, 17},
                                                    {9, 12, 12, 8, 32},
-                                                   {40, 4, 4, 40, 40}}) {
+                                                   {40, 4, 4, 40, 40},
+                                                   {24, 16, 16, 8, 8},  // 6 blocks in 4 parts
+                                                   {300, 1, 1, 256, 256}}) {
     const auto x = Noise(s.batch * s.height * s.width * s.in, 1), w = Noise(s.out * s.in * 9, 2),
                dy = Noise(s.batch * s.height * s.width * s.out, 3);
     std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
@@ -106,16 +108,16 @@ TEST(Winograd, IsTheConvolutionAndItsGradients) {
 }
 
 TEST(Winograd, WorkersChangeNoBit) {
-  const ConvShape s = {16, 14, 14, 16, 24};
-  for (const KernelPath path : Paths()) {
-    const Results one = Winograd(s, {.path = path, .workers = 1});
-    for (const int workers : {2, 3, 7}) {
-      const Results many = Winograd(s, {.path = path, .workers = workers});
-      EXPECT_EQ(one.y, many.y);
-      EXPECT_EQ(one.dx, many.dx);
-      EXPECT_EQ(one.dw, many.dw);
+  for (const ConvShape& s : {ConvShape{16, 14, 14, 16, 24}, ConvShape{20, 8, 8, 168, 184}})
+    for (const KernelPath path : Paths()) {
+      const Results one = Winograd(s, {.path = path, .workers = 1});
+      for (const int workers : {2, 3, 7}) {
+        const Results many = Winograd(s, {.path = path, .workers = workers});
+        EXPECT_EQ(one.y, many.y);
+        EXPECT_EQ(one.dx, many.dx);
+        EXPECT_EQ(one.dw, many.dw);
+      }
     }
-  }
 }
 
 TEST(Winograd, AddsTheDataGradientToWhatIsThere) {

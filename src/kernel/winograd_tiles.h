@@ -216,10 +216,10 @@ void ZeroTile(const Panels& layout, int64_t t, float* out) {
   }
 }
 
-// Tiles first, ..., first + count - 1 of x with `channels` channels, transformed by B; those up to
-// layout.rows are zero.
+// Tiles first, ..., first + count - 1 of x with `channels` channels, transformed by B; rows from
+// count on, up to `rows`, are zero.
 void InputTiles(const ConvShape& shape, int64_t channels, const float* x, int64_t first,
-                int64_t count, const Panels& layout, float* out) {
+                int64_t count, int64_t rows, const Panels& layout, float* out) {
   const int64_t line = shape.width * channels;
   const Source source = {x, shape.batch * shape.height * line};
   for (int64_t t = 0; t < count; ++t) {
@@ -234,12 +234,12 @@ void InputTiles(const ConvShape& shape, int64_t channels, const float* x, int64_
                                                   out + layout.At(t, c), layout.position);
               });
   }
-  for (int64_t t = count; t < layout.rows; ++t) ZeroTile(layout, t, out);
+  for (int64_t t = count; t < rows; ++t) ZeroTile(layout, t, out);
 }
 
 // 4x4 parts of dy, zero where there is no y, transformed by A.
 void GradientTiles(const ConvShape& shape, int64_t channels, const float* dy, int64_t first,
-                   int64_t count, const Panels& layout, float* out) {
+                   int64_t count, int64_t rows, const Panels& layout, float* out) {
   const int64_t line = shape.width * channels;
   const Source source = {dy, shape.batch * shape.height * line};
   for (int64_t t = 0; t < count; ++t) {
@@ -252,7 +252,7 @@ void GradientTiles(const ConvShape& shape, int64_t channels, const float* dy, in
                                                      out + layout.At(t, c), layout.position);
               });
   }
-  for (int64_t t = count; t < layout.rows; ++t) ZeroTile(layout, t, out);
+  for (int64_t t = count; t < rows; ++t) ZeroTile(layout, t, out);
 }
 
 // The way out: m, transformed by A^T, to the 4x4 parts of y that exist, or added to them.

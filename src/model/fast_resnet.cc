@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "kernel/batch_norm.h"
 #include "kernel/conv.h"
 #include "kernel/scratch.h"
@@ -89,11 +88,10 @@ void ChannelsLast(const at::Tensor& x, float* out) {
   }
 }
 
-class Program : public FastResNet {
+class Engine : public FastResNet, public std::enable_shared_from_this<Engine> {
  public:
-  Program(const torch::nn::Module& resnet, const ModelOptions& options, int64_t channels)
-      : splits_(options.bn_splits), channels_(channels) {
-    options_.workers = options.threads;
+  Engine(const torch::nn::Module& resnet, const ModelOptions& options, int64_t channels)
+      : splits_(options.bn_splits), channels_(channels), threads_(options.threads) {
     std::map<std::string, at::Tensor> tensors;
     for (const auto& entry : resnet.named_parameters()) tensors[entry.key()] = entry.value();
     for (const auto& entry : resnet.named_buffers()) tensors[entry.key()] = entry.value();
@@ -176,7 +174,7 @@ class Program : public FastResNet {
       Convolve(unit, pass, pass.normed[unit.input], pass.convolved[u]);
       Statistics(unit, training, pass, pass.convolved[u], pass.statistics[u]);
       NormForward(ShapeOf(u, pass), pass.convolved[u], pass.statistics[u], WeightsOf(unit),
-                  ThenOf(unit, pass), pass.normed[u + 1], options_.workers);
+                  ThenOf(unit, pass), pass.normed[u + 1], Workers());
     }
     return Mean(pass, pass.normed.back());
   }
@@ -187,7 +185,7 @@ class Program : public FastResNet {
     Begin(x, training, pass);
     size_t most = 0;
     for (const auto& shape : pass.shapes) most = std::max(most, shape.Floats(pass.batch));
-    pieces_.Reset(most, 4);
+    pieces_.Reset(most, 3);
     auto& values = pass.normed;
     values.assign(pass.shapes.size(), {});
     const auto take = [&](size_t v) {
@@ -201,7 +199,7 @@ class Program : public FastResNet {
       Convolve(unit, pass, values[unit.input], values[u + 1]);
       Statistics(unit, training, pass, values[u + 1], pass.statistics[u]);
       NormForward(ShapeOf(u, pass), values[u + 1], pass.statistics[u], WeightsOf(unit),
-                  ThenOf(unit, pass), values[u + 1], options_.workers);
+                  ThenOf(unit, pass), values[u + 1], Workers());
       for (size_t v = 0; v <= u; ++v) {  // what no later unit reads
         if (!values[v].empty() && LastUse(v) <= u) {
           pieces_.Give(values[v].data());
@@ -238,16 +236,16 @@ class Program : public FastResNet {
       NormBackward(ShapeOf(u, pass), pass.convolved[u], pass.normed[u + 1], pass.statistics[u],
                    WeightsOf(unit), ThenOf(unit, pass), dz,
                    {dy, Values(pass.gradients[3 * u + 1]), Values(pass.gradients[3 * u + 2])},
-                   options_.workers);
+                   Workers());
       const auto shape = ConvOf(unit, pass);
       const std::span<const float> x = pass.normed[unit.input], w = Values(unit.weight);
       const std::span<float> dw = Values(pass.gradients[3 * u]);
-      ConvWeightGradient(shape, unit.window, x, dy, dw, options_);
+      ConvWeightGradient(shape, unit.window, x, dy, dw, Options());
       if (unit.input != 0) {
         float*& dx = gradients[unit.input];
         const bool add = dx != nullptr;
         if (!add) dx = pieces_.Take();
-        ConvDataGradient(shape, unit.window, dy, w, add, span(unit.input), options_);
+        ConvDataGradient(shape, unit.window, dy, w, add, span(unit.input), Options());
       }
       pieces_.Give(dy.data());
     }
@@ -260,6 +258,10 @@ class Program : public FastResNet {
   }
 
  private:
+  // Threads to compute with, for now.
+  int Workers() const { return threads_ != nullptr ? threads_->load() : 1; }
+  KernelOptions Options() const { return {.workers = Workers()}; }
+
   // The shapes and groups of a batch.
   void Begin(const at::Tensor& x, bool training, Pass& pass) {
     pass.batch = x.size(0);
@@ -306,7 +308,7 @@ class Program : public FastResNet {
 
   void Convolve(const Unit& unit, const Pass& pass, std::span<const float> x, std::span<float> y) {
     const auto shape = ConvOf(unit, pass);
-    ConvForward(shape, unit.window, x, Values(unit.weight), y, options_);
+    ConvForward(shape, unit.window, x, Values(unit.weight), y, Options());
   }
 
   // Of the batch, moving the running ones to the mean over groups; or the running ones.
@@ -318,7 +320,7 @@ class Program : public FastResNet {
       return;
     }
     const int64_t area = static_cast<int64_t>(y.size()) / (pass.batch * unit.out);
-    NormStatisticsOf({pass.batch, area, unit.out, pass.groups}, y, statistics, options_.workers);
+    NormStatisticsOf({pass.batch, area, unit.out, pass.groups}, y, statistics, Workers());
     const auto count = static_cast<double>(area * (pass.batch / pass.groups));
     const double unbiased = count / std::max(count - 1, 1.0),
                  groups = static_cast<double>(pass.groups);
@@ -358,14 +360,14 @@ class Program : public FastResNet {
     pass.gradients.resize(parameters_.size());
     for (size_t i = 0; i < parameters_.size(); ++i) {
       at::Tensor& gradient = pass.gradients[i];
-      if (!gradient.defined() || gradient.use_count() > 1) {
+      if (!gradient.defined() || gradient.use_count() > 1 || gradient.storage().use_count() > 1) {
         gradient = torch::empty_like(parameters_[i]).detach();
       }
     }
   }
 
   int64_t splits_, channels_;
-  KernelOptions options_;
+  std::shared_ptr<const std::atomic<int>> threads_;
   std::vector<Unit> units_;
   std::vector<at::Tensor> parameters_;
   std::vector<c10::intrusive_ptr<Pass>> passes_;
@@ -375,38 +377,45 @@ class Program : public FastResNet {
   std::vector<float*> value_gradients_;
 };
 
+// What a node holds: its pass, and the engine, which may outlive its module that way.
+struct Held : torch::CustomClassHolder {
+  c10::intrusive_ptr<Pass> pass;
+  std::shared_ptr<Engine> engine;
+};
+
 // The node of autograd's graph.
 class FastResNetNode : public torch::autograd::Function<FastResNetNode> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                            at::TensorList parameters, Program* program, bool training) {
-    const auto pass = program->TakePass();
-    const auto h = program->ForwardKeeping(x, training, *pass);
-    context->saved_data["pass"] = c10::IValue::make_capsule(pass);
-    context->saved_data["program"] = reinterpret_cast<int64_t>(program);
+                            at::TensorList parameters, const std::shared_ptr<Engine>& engine,
+                            bool training) {
+    const auto held = c10::make_intrusive<Held>();
+    held->pass = engine->TakePass();
+    held->engine = engine;
+    context->saved_data["held"] = c10::IValue::make_capsule(held);
     // So that a parameter changed in between is noticed.
     context->save_for_backward(parameters.vec());
-    return h;
+    return engine->ForwardKeeping(x, training, *held->pass);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& outputs) {
     context->get_saved_variables();
-    const auto pass =
-        c10::static_intrusive_pointer_cast<Pass>(context->saved_data["pass"].toCapsule());
-    auto* program = reinterpret_cast<Program*>(context->saved_data["program"].toInt());
-    program->Backward(outputs[0].contiguous(), *pass);
+    const auto held =
+        c10::static_intrusive_pointer_cast<Held>(context->saved_data["held"].toCapsule());
+    Pass& pass = *held->pass;
+    held->engine->Backward(outputs[0].contiguous(), pass);
     torch::autograd::variable_list gradients = {at::Tensor()};  // none to x
-    gradients.insert(gradients.end(), pass->gradients.begin(), pass->gradients.end());
+    gradients.insert(gradients.end(), pass.gradients.begin(), pass.gradients.end());
     gradients.emplace_back();
     gradients.emplace_back();
     return gradients;
   }
 };
 
-at::Tensor Program::Forward(const at::Tensor& x, bool training) {
-  Check(x.dim() == 4 && x.size(1) == channels_ && x.scalar_type() == torch::kFloat &&
-            !x.requires_grad(),
+at::Tensor Engine::Forward(const at::Tensor& x, bool training) {
+  Check(x.dim() == 4 && x.size(0) > 0 && x.size(1) == channels_ &&
+            x.scalar_type() == torch::kFloat && !x.requires_grad(),
         "the fast engine takes float images without gradients");
   const auto images = x.contiguous();
   const bool graph =
@@ -416,14 +425,14 @@ at::Tensor Program::Forward(const at::Tensor& x, bool training) {
     torch::NoGradGuard no_gradient;
     return ForwardOnly(images, training);
   }
-  return FastResNetNode::apply(images, at::TensorList(parameters_), this, training);
+  return FastResNetNode::apply(images, at::TensorList(parameters_), shared_from_this(), training);
 }
 
 }  // namespace
 
-std::unique_ptr<FastResNet> MakeFastResNet(const torch::nn::Module& resnet,
+std::shared_ptr<FastResNet> MakeFastResNet(const torch::nn::Module& resnet,
                                            const ModelOptions& options, int64_t channels) {
-  return std::make_unique<Program>(resnet, options, channels);
+  return std::make_shared<Engine>(resnet, options, channels);
 }
 
 }  // namespace kindred

@@ -2,7 +2,7 @@
 //
 // The ResNet's way forward and back is written out over channels-last activations. To autograd it
 // is one node from the parameters to h. Activations live in memory that is reused from step to
-// step; a pass without gradients keeps none.
+// step; a pass without gradients keeps none. Not to be shared between threads.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -26,7 +26,7 @@ class FastResNet {
 };
 
 // Of a ResNet, whose tensors it shares: parameters and running statistics.
-std::unique_ptr<FastResNet> MakeFastResNet(const torch::nn::Module& resnet,
+std::shared_ptr<FastResNet> MakeFastResNet(const torch::nn::Module& resnet,
                                            const ModelOptions& options, int64_t channels);
 
 }  // namespace kindred

@@ -1,5 +1,6 @@
 #include "model/fast_resnet.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -117,7 +118,7 @@ TEST(FastResNet, ThreadsChangeNoBit) {
   const auto x = torch::randn({12, 3, 20, 20});
   std::vector<at::Tensor> first;
   for (const int threads : {1, 2, 3}) {
-    options.threads = threads;
+    options.threads = std::make_shared<std::atomic<int>>(threads);
     ResNet model(options, 3);
     Initialize(*model, 4);
     const auto h = model->forward(x);
@@ -161,10 +162,26 @@ TEST(FastResNet, GradientsThatAreHeldStayAsTheyAre) {
   Initialize(*model, 4);
   const auto x = torch::randn({4, 3, 8, 8});
   const auto parameters = model->parameters();
-  const auto held = torch::autograd::grad({model->forward(x).sum()}, parameters);
+  auto held = torch::autograd::grad({model->forward(x).sum()}, parameters);
   const auto before = held[0].clone();
+  const auto detached = held[1].detach();
+  const auto detached_before = held[1].clone();
+  held[1] = at::Tensor();  // only its storage is held now
   torch::autograd::grad({model->forward(2 * x).square().sum()}, parameters);
   EXPECT_TRUE(torch::equal(held[0], before));
+  EXPECT_TRUE(torch::equal(detached, detached_before));
+}
+
+TEST(FastResNet, AGraphMayOutliveItsModule) {
+  at::Tensor h, weight;
+  {
+    ResNet model(ModelOptions{.width = 8}, 3);
+    Initialize(*model, 4);
+    weight = model->parameters()[0];
+    h = model->forward(torch::randn({4, 3, 8, 8}));
+  }
+  h.square().sum().backward();
+  EXPECT_GT(weight.grad().abs().sum().item<double>(), 0);
 }
 
 TEST(FastResNet, RefusesAWayBackAfterWeightsHaveChanged) {

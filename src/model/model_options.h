@@ -1,6 +1,8 @@
 // [model]: which network, and how wide; and what computes it.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 
 #include "base/config.h"
@@ -13,7 +15,8 @@ struct ModelOptions {
   int dim = 128;                  // of a feature z
   int bn_splits = 2;              // groups in which a training batch is normalised
   std::string engine = "fast";    // train.engine: fast (kernel/) or torch
-  int threads = 1;                // inside a convolution of the fast engine; changes no bit
+  // Threads inside a convolution of the fast engine, read anew by each; null: one. Changes no bit.
+  std::shared_ptr<const std::atomic<int>> threads = nullptr;
 };
 
 void Bind(Config& config, ModelOptions& options);

@@ -43,7 +43,7 @@ class ResNetImpl : public torch::nn::Module {
   torch::nn::Conv2d conv1_{nullptr};
   SplitBatchNorm bn1_{nullptr};
   torch::nn::Sequential layers_[4] = {nullptr, nullptr, nullptr, nullptr};
-  std::unique_ptr<FastResNet> fast_;  // null: LibTorch's own
+  std::shared_ptr<FastResNet> fast_;  // null: LibTorch's own
 };
 TORCH_MODULE(ResNet);
 

@@ -65,7 +65,6 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
   context.method.name = "supervised";
   context.model.bn_splits = 1;
   const int workers = std::min(WorkerCount(train.workers), result.labeled.Clients());
-  context.model.threads = WorkerCount(train.workers) / workers;
   ServerState state;
   const auto method = MakeMethod(context);
   state.global = Clone(method->Shared());
@@ -87,7 +86,7 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
                                    .views = {CropAndFlip(eval.crop), encoder.input.normalization},
                                    .seed = seed},
                        .store = store},
-                      workers, hooks);
+                      workers, hooks, WorkerCount(train.workers));
   RunRounds({.train = train, .clients = result.labeled.Clients()}, transport, state,
             [&](const RoundReport& report) {
               result.bytes_down += report.bytes_down;

@@ -10,6 +10,7 @@
 #include "eval/features.h"
 #include "eval/knn.h"
 #include "eval/score.h"
+#include "kernel/kernel_path.h"
 #include "server/client_sampling.h"
 
 namespace kindred {
@@ -20,6 +21,12 @@ void CheckFit(const Experiment& experiment) {
   if (batch % splits != 0) {
     throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", batch, splits);
   }
+}
+
+// What a digest depends on beside the configuration: the kind of code that ran.
+const char* KernelsOf(const std::string& engine) {
+  if (engine == "torch") return "libtorch";
+  return BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
 }
 
 }  // namespace
@@ -42,8 +49,6 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
-  // Workers across clients first; with fewer clients than workers, threads inside each.
-  context_.model.threads = WorkerCount(experiment.train.workers) / workers_;
   if (method_->FeaturesToShare() > 0) CheckMixes();
   if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
     dataset_.test = Select(
@@ -118,7 +123,7 @@ void Simulation::Train(const std::atomic<bool>& stop) {
                                    .privacy = experiment_.privacy,
                                    .seed = train.seed},
                        .store = store_},
-                      workers_, hooks);
+                      workers_, hooks, WorkerCount(train.workers));
   RunRounds({.train = train,
              .features = experiment_.features,
              .clients = partition_.Clients(),
@@ -182,8 +187,8 @@ Json Simulation::Summary() const {
       {"bytes_down", sums.bytes_down},
       {"bytes_up", sums.bytes_up},
       {"workers", workers_},
-      {"threads", context_.model.threads},
       {"engine", experiment_.model.engine},
+      {"kernels", KernelsOf(experiment_.model.engine)},
       {"config_hash", record_.Identity().config},
       {"data_hash", record_.Identity().data},
       {"partition_hash", record_.Identity().partition},

@@ -30,7 +30,7 @@ struct Speed {
   std::string engine;           // whose step was taken apart
   std::vector<StepPart> parts;  // they sum to step_seconds
   double step_seconds = 0;
-  double bytes_a_worker = 0;  // of memory, about: what a resident client added
+  double bytes_a_worker = 0;  // of memory, about: what the steps' model and client added
 };
 
 struct SpeedOptions {
@@ -41,8 +41,9 @@ struct SpeedOptions {
   std::function<void(int done, int all)> on_measured = {};
 };
 
-// Trains on drawn noise of data.size x data.size pixels (32 when 0) and data.channels channels: no
-// dataset is needed. Throws Interrupted when `stop` is set.
+// A way's rate is that of whole rounds: training, features of encodings, averaging. Trains on drawn
+// noise of data.size x data.size pixels (32 when 0) and data.channels channels: no dataset is
+// needed. Throws Interrupted when `stop` is set.
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options);
 
 }  // namespace kindred

@@ -1,5 +1,6 @@
 #include "transport/in_process.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/parallel.h"
@@ -7,9 +8,13 @@
 
 namespace kindred {
 
-InProcess::InProcess(const Clients& clients, int workers, const RoundHooks& hooks)
-    : clients_(clients), hooks_(hooks) {
-  for (int w = 0; w < workers; ++w) models_.push_back(MakeMethod(clients.method));
+InProcess::InProcess(const Clients& clients, int workers, const RoundHooks& hooks, int cores)
+    : clients_(clients),
+      hooks_(hooks),
+      cores_(std::max(cores, workers)),
+      threads_(std::make_shared<std::atomic<int>>(1)) {
+  clients_.method.model.threads = threads_;
+  for (int w = 0; w < workers; ++w) models_.push_back(MakeMethod(clients_.method));
 }
 
 namespace {
@@ -42,6 +47,12 @@ void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
       hooks_.on_step(images);
     };
   }
+  const int at_once = static_cast<int>(models_.size());
+  std::atomic<int> left = static_cast<int>(chosen.size());
+  const auto share_cores = [&](int clients) {
+    threads_->store(std::max(1, cores_ / std::clamp(clients, 1, at_once)));
+  };
+  share_cores(left);
   const auto train = [&](int worker, int place) {
     UseOneThread();
     Method& model = *models_[static_cast<size_t>(worker)];
@@ -55,10 +66,11 @@ void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
     }
     Outcome outcome = TrainClient(model, plan_for(client), data, clients_.options, local, hooks);
     clients_.store.Put(client, std::move(local));
+    share_cores(--left);
     const std::lock_guard lock(arrival_mutex);
     on_arrival(Arrive(std::move(outcome)));
   };
-  ParallelFor(static_cast<int>(models_.size()), static_cast<int>(chosen.size()), train);
+  ParallelFor(at_once, static_cast<int>(chosen.size()), train);
 }
 
 }  // namespace kindred

@@ -1,6 +1,7 @@
 // Clients as tasks on a pool of threads in this process.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -19,11 +20,12 @@ struct Clients {
   LocalStore& store;
 };
 
-// Each worker has one resident model (with the threads that the method's model options say) and the
-// images of one client at a time. The result is the same for any number of workers.
+// Each worker has one resident model and the images of one client at a time. Cores that no client
+// is left for, of `cores` in all (as many as workers when 0), become threads inside the
+// convolutions of those that still train. The result is the same for any number of both.
 class InProcess : public Transport {
  public:
-  InProcess(const Clients& clients, int workers, const RoundHooks& hooks);
+  InProcess(const Clients& clients, int workers, const RoundHooks& hooks, int cores = 0);
 
   void Run(const PlanFor& plan_for, std::span<const int> chosen,
            const OnArrival& on_arrival) override;
@@ -31,6 +33,8 @@ class InProcess : public Transport {
  private:
   Clients clients_;
   RoundHooks hooks_;
+  int cores_;
+  std::shared_ptr<std::atomic<int>> threads_;    // of each model, now
   std::vector<std::unique_ptr<Method>> models_;  // one a worker
 };
 
