@@ -8,7 +8,7 @@ instead of the paper's entropy, and its bank is full from the start. They take t
 the medians of rounds in which remote features exist. `make bench` installs python3-torchvision and
 runs this.
 
-    bench/round.py [--turns N] [--widths 64,16]
+    bench/round.py [--turns N] [--widths 64,16] [--loaders 0,2]
 """
 import argparse
 import json
@@ -21,6 +21,8 @@ import tempfile
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--turns", type=int, default=3)
 arguments.add_argument("--widths", default="64,16")
+arguments.add_argument("--loaders", default=f"0,{os.cpu_count()}",
+                       help="processes that make the peer's views; the fastest counts")
 arguments.add_argument("--images", type=int, default=256, help="of a client, at width 64")
 args = arguments.parse_args()
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -70,21 +72,21 @@ class Peer:
 ratios = []
 for width in map(int, args.widths.split(",")):
     images = args.images if width >= 64 else 4 * args.images
-    # The peer's views by itself or by as many processes as there are cores, whichever is faster.
-    peers = [Peer(width, images, workers) for workers in (0, os.cpu_count())]
+    loaders = [int(count) for count in args.loaders.split(",")]
+    peers = [Peer(width, images, count) for count in loaders]
     for peer in peers:
         peer.round()
     ours(width, images)
     times = [[ours(width, images)] + [peer.round() for peer in peers] for _ in range(args.turns)]
     for peer in peers:
         peer.close()
-    kindred, alone, loader = (statistics.median(side) for side in zip(*times))
-    theirs = min(alone, loader)
+    kindred, *theirs = (statistics.median(side) for side in zip(*times))
     seen = CLIENTS * images
     print(f"width {width}, {CLIENTS} clients x {images} images, batch {BATCH} "
           f"(median of {args.turns}; all turns: {[[round(t, 2) for t in turn] for turn in times]})")
-    print(f"  kindred            {seen / kindred:8.1f} images/s")
-    print(f"  PyTorch            {seen / alone:8.1f} images/s, views in the training process")
-    print(f"  PyTorch            {seen / loader:8.1f} images/s, views by {os.cpu_count()} processes")
-    ratios.append(f"ratio round w{width} {theirs / kindred:.2f}")
+    print(f"  kindred   {seen / kindred:8.1f} images/s")
+    for count, seconds in zip(loaders, theirs):
+        print(f"  PyTorch   {seen / seconds:8.1f} images/s, views by {count or 'no'} further processes",
+              flush=True)
+    ratios.append(f"ratio round w{width} {min(theirs) / kindred:.2f}")
 print("\n".join(ratios))

@@ -8,6 +8,7 @@ the features of InstaHide encodings of as many images as Kindred encodes, and th
 both models. Prints a line with the seconds of each round it is asked for on stdin.
 """
 import argparse
+import os
 import sys
 import time
 
@@ -28,6 +29,7 @@ arguments.add_argument("--bank", type=int, default=1024)
 arguments.add_argument("--workers", type=int, default=0, help="processes that make views")
 args = arguments.parse_args()
 DIM, TAU, TAU_NM, NEIGHBORS, LAMBDA, MOMENTUM, MIX = 128, 0.1, 0.05, 5, 0.05, 0.99, 4
+torch.set_num_threads(os.cpu_count())  # its own choice may be fewer
 torch.manual_seed(0)
 normalize = T.Compose([T.ToTensor(), T.Normalize((0.5,) * 3, (0.25,) * 3)])
 view = T.Compose([
