@@ -4,6 +4,7 @@
 #include <libxsmm.h>
 
 #include "kernel/panels.h"
+#include "kernel/product.h"
 
 namespace kindred {
 
@@ -26,8 +27,7 @@ class PanelGradientProduct {
 
  private:
   Panels a_, b_;
-  bool add_;
-  libxsmm_smmfunction kernel_;
+  Product panels_;  // of one panel each
 };
 
 }  // namespace kindred
