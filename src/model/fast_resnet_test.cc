@@ -67,7 +67,7 @@ TEST(FastResNet, IsTheResNetAndItsGradients) {
   for (const Case& c : std::vector<Case>{{"resnet18", 16, 2, 8, 3, 32, 32},
                                          {"resnet18", 8, 4, 6, 1, 28, 28},
                                          {"resnet10", 3, 1, 5, 3, 9, 13},
-                                         {"resnet10", 24, 2, 4, 3, 7, 7},
+                                         {"resnet10", 24, 2, 12, 3, 7, 7},
                                          {"resnet10", 5, 2, 16, 3, 1, 1}}) {
     for (const double lift : {0.0, 4.0}) {
       const ModelOptions options = {.arch = c.arch, .width = c.width, .bn_splits = c.splits};
