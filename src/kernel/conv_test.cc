@@ -86,8 +86,32 @@ std::vector<KernelPath> Paths() {
   return paths;
 }
 
+void ExpectTheConvolution(const ConvShape& s, const Window& window) {
+  const auto x = Noise(s.batch * s.height * s.width * s.in, 1), w = Noise(Weights(s, window), 2),
+             dy = Noise(Outputs(s, window.stride), 3);
+  std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
+  EachProduct(s, window, [&](int64_t at_y, int64_t at_x, int64_t at_w) {
+    const auto i = static_cast<size_t>(at_y), j = static_cast<size_t>(at_x),
+               k = static_cast<size_t>(at_w);
+    y[i] += double{x[j]} * w[k];
+    dx[j] += double{dy[i]} * w[k];
+    dw[k] += double{dy[i]} * x[j];
+  });
+  for (const KernelPath path : Paths()) {
+    const std::string what = std::to_string(s.batch) + "x" + std::to_string(s.height) + "x" +
+                             std::to_string(s.width) + ", " + std::to_string(s.in) + " to " +
+                             std::to_string(s.out) + ", " + std::to_string(window.size) + " / " +
+                             std::to_string(window.stride) +
+                             (path == KernelPath::kAvx2 ? " AVX2" : " portable");
+    const Results own = Convolved(s, window, {.path = path});
+    ExpectClose(own.y, y, "y of " + what);
+    ExpectClose(own.dx, dx, "dx of " + what);
+    ExpectClose(own.dw, dw, "dw of " + what);
+  }
+}
+
 TEST_P(ConvByWindow, IsTheConvolutionAndItsGradients) {
-  const Window window = GetParam();
+  // The last has 6 blocks of tiles in 4 parts.
   for (const ConvShape& s : std::vector<ConvShape>{{1, 1, 1, 1, 1},
                                                    {1, 1, 1, 8, 8},
                                                    {3, 7, 7, 3, 24},
@@ -103,30 +127,13 @@ TEST_P(ConvByWindow, IsTheConvolutionAndItsGradients) {
                                                    {40, 4, 4, 40, 40},
                                                    {3, 17, 15, 16, 24},
                                                    {70, 8, 8, 8, 8},
-                                                   {24, 16, 16, 8, 8},  // 6 blocks in 4 parts
-                                                   {140, 1, 1, 256, 256}}) {
-    const auto x = Noise(s.batch * s.height * s.width * s.in, 1), w = Noise(Weights(s, window), 2),
-               dy = Noise(Outputs(s, window.stride), 3);
-    std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
-    EachProduct(s, window, [&](int64_t at_y, int64_t at_x, int64_t at_w) {
-      const auto i = static_cast<size_t>(at_y), j = static_cast<size_t>(at_x),
-                 k = static_cast<size_t>(at_w);
-      y[i] += double{x[j]} * w[k];
-      dx[j] += double{dy[i]} * w[k];
-      dw[k] += double{dy[i]} * x[j];
-    });
-    for (const KernelPath path : Paths()) {
-      const std::string what = std::to_string(s.batch) + "x" + std::to_string(s.height) + "x" +
-                               std::to_string(s.width) + ", " + std::to_string(s.in) + " to " +
-                               std::to_string(s.out) + ", " + std::to_string(window.size) + " / " +
-                               std::to_string(window.stride) +
-                               (path == KernelPath::kAvx2 ? " AVX2" : " portable");
-      const Results own = Convolved(s, window, {.path = path});
-      ExpectClose(own.y, y, "y of " + what);
-      ExpectClose(own.dx, dx, "dx of " + what);
-      ExpectClose(own.dw, dw, "dw of " + what);
-    }
+                                                   {24, 16, 16, 8, 8}}) {
+    ExpectTheConvolution(s, GetParam());
   }
+}
+
+TEST_P(ConvByWindow, IsTheConvolutionWhereWeightsAreMany) {
+  ExpectTheConvolution({140, 1, 1, 256, 256}, GetParam());
 }
 
 TEST_P(ConvByWindow, WorkersChangeNoBit) {
