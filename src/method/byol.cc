@@ -54,8 +54,9 @@ at::Tensor Byol::Loss(const Batch& batch, NamedTensors&) {
   }
   const auto online1 = online_->Project(batch.first), online2 = online_->Project(batch.second);
   numbers_.Saw(torch::nn::functional::normalize(online1.detach()));
-  return LatentRegression(predictor_(online1), target2) +
-         LatentRegression(predictor_(online2), target1);
+  // One after the other by name: the order moves the running statistics.
+  const auto predicted2 = predictor_(online1), predicted1 = predictor_(online2);
+  return LatentRegression(predicted2, target2) + LatentRegression(predicted1, target1);
 }
 
 void Byol::AfterStep(NamedTensors&) { UpdateMomentum(*target_, *online_, momentum_); }
