@@ -22,7 +22,7 @@ struct CclOptions {
 
 // [simclr]
 struct SimclrOptions {
-  double tau = 0.5;  // Chen et al. 2020, Table B.1's best for CIFAR-10
+  double tau = 0.5;  // Chen et al. 2020, Appendix B.9: best for CIFAR-10
 };
 
 // [byol]: `fedema` takes it too.
