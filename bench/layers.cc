@@ -161,7 +161,7 @@ class Steps {
                             .batch = kBatch})),
         local_(method_->NewLocalState()),
         sgd_(method_->Trained(), torch::optim::SGDOptions(1e-3).momentum(0.9)) {
-    method_->BeginRound({});
+    method_->BeginRound({}, local_);
     batch_.first = torch::randn({kBatch, 3, 32, 32});
     batch_.second = torch::randn({kBatch, 3, 32, 32});
     batch_.samples.resize(kBatch);

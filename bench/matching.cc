@@ -68,7 +68,7 @@ void Main() {
   const auto plain = MakeCcl(context);
   NamedTensors local = plain->NewLocalState();
   plain->BeginRound(
-      {.round = 1, .rounds = 2, .remote = {UnitRows(int64_t{kClients - 1} * kBank), {}}});
+      {.round = 1, .rounds = 2, .remote = {UnitRows(int64_t{kClients - 1} * kBank), {}}}, local);
   Batch batch;
   batch.first = torch::randn({kBatch, 3, 32, 32});
   batch.second = torch::randn({kBatch, 3, 32, 32});

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -53,6 +54,37 @@ TEST(Program, ConfigShowPrintsAFileThatGivesTheSameConfig) {
   EXPECT_EQ(json["data"]["limit"], 77);
   EXPECT_EQ(json["views"]["hue"], 0.25);
   EXPECT_EQ(json["partition"]["scheme"], "noniid2");
+}
+
+TEST(Program, LaterConfigFilesCountOverEarlierOnes) {
+  const auto folder = TestFolder();
+  WriteFileAtomically(folder.path() / "a.toml",
+                      std::string_view("[data]\nlimit = 70\n[train]\nrounds = 3\n"));
+  WriteFileAtomically(folder.path() / "b.toml", std::string_view("[data]\nlimit = 80\n"));
+  const auto shown = [&](const std::string& files) {
+    return nlohmann::json::parse(Kindred(folder, "config show --json " + files).out);
+  };
+  EXPECT_EQ(shown("--config a.toml --config b.toml")["data"]["limit"], 80);
+  EXPECT_EQ(shown("--config a.toml --config b.toml")["train"]["rounds"], 3);
+  EXPECT_EQ(shown("--config b.toml --config a.toml")["data"]["limit"], 70);
+  EXPECT_EQ(shown("--config a.toml --config b.toml --set data.limit=90")["data"]["limit"], 90);
+}
+
+TEST(Program, ListsMethodsWithWhereTheyComeFrom) {
+  const auto folder = TestFolder();
+  const Ran text = Kindred(folder, "list methods");
+  const auto json = nlohmann::json::parse(Kindred(folder, "list methods --json").out)["methods"];
+  std::set<std::string> names;
+  for (const auto& method : json) {
+    names.insert(method["name"]);
+    for (const char* field : {"name", "reference", "summary"}) {
+      EXPECT_NE(text.out.find(method[field].get<std::string>()), std::string::npos) << method;
+    }
+    EXPECT_NE(method["reference"].get<std::string>().find("20"), std::string::npos) << "a year";
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"byol", "ccl", "deepcluster", "fedca", "fedema", "moco",
+                                          "rotation", "simclr", "supervised", "swav"}));
+  EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 11) << text.out;
 }
 
 TEST(Program, EveryConfigOfTheProjectIsUnderstood) {

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -35,21 +37,42 @@ std::string DigestIn(const TemporaryFolder& folder, const std::string& out) {
   return SummaryOf(folder, out)["model_digest"];
 }
 
-// Starts the program and ends it with `signal` after `delay`, unless it ends before. True: it was
-// ended.
+// Starts the program and ends it with `signal` when `wait` returns, unless it ends before. True: it
+// was ended.
 bool RunAndSignal(const TemporaryFolder& folder, const std::string& arguments,
-                  std::chrono::microseconds delay, int signal) {
-  const std::string command = fmt::format("cd '{}' && exec {} {} >/dev/null 2>&1",
-                                          folder.path().string(), KINDRED_PROGRAM, arguments);
+                  const std::function<void(pid_t child)>& wait, int signal) {
+  const std::string command =
+      fmt::format("cd '{}' && XDG_CACHE_HOME='{}/.cache' exec {} {} >/dev/null 2>&1",
+                  folder.path().string(), folder.path().string(), KINDRED_PROGRAM, arguments);
   std::string shell = "/bin/sh", flag = "-c", text = command;
   char* words[] = {shell.data(), flag.data(), text.data(), nullptr};
   pid_t child = 0;
   EXPECT_EQ(posix_spawn(&child, shell.c_str(), nullptr, nullptr, words, environ), 0);
-  std::this_thread::sleep_for(delay);  // the moment of the kill
+  wait(child);
   ::kill(child, signal);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   return WIFSIGNALED(status) || WEXITSTATUS(status) == 130;
+}
+
+// The same after a time.
+bool RunAndSignal(const TemporaryFolder& folder, const std::string& arguments,
+                  std::chrono::microseconds delay, int signal) {
+  return RunAndSignal(
+      folder, arguments, [&](pid_t) { std::this_thread::sleep_for(delay); }, signal);
+}
+
+// The same as soon as a file is there.
+bool RunUntilFile(const TemporaryFolder& folder, const std::string& arguments,
+                  const std::filesystem::path& file) {
+  const auto wait = [&](pid_t child) {
+    siginfo_t ended = {};
+    while (!std::filesystem::exists(folder.path() / file) && ended.si_pid == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+    }
+  };
+  return RunAndSignal(folder, arguments, wait, SIGKILL);
 }
 
 TEST(Train, WorkersDoNotChangeTheModel) {
@@ -70,6 +93,34 @@ TEST(Train, WorkersDoNotChangeTheModel) {
   const Ran other = Kindred(folder, kTinySix + " --set train.seed=1 --out seed1");
   ASSERT_EQ(other.code, 0) << other.err;
   EXPECT_NE(DigestIn(folder, "seed1"), DigestIn(folder, "w1"));
+}
+
+// Whatever the method: what its clients keep is in memory or spilled, in one process or two.
+TEST(Train, EveryMethodHasOneDigestForAnyWorkersAndAfterAKill) {
+  const auto folder = TestFolder();
+  const auto methods = nlohmann::json::parse(Kindred(folder, "list methods --json").out)["methods"];
+  ASSERT_GE(methods.size(), 10u);
+  std::set<std::string> digests;
+  for (const auto& method : methods) {
+    const std::string name = method["name"];
+    const auto run = [&](const std::string& out, const std::string& more) {
+      return fmt::format(
+          "{} --config '{}/configs/methods/{}.toml' --set train.rounds=4 --set train.epochs=2 "
+          "--set train.participation=0.6 --set data.limit=150 --set train.batch=16 --set "
+          "model.width=4 --set eval.every=4 --set eval.limit=20 --out {}-{} {}",
+          kTiny, KINDRED_SOURCE_DIR, name, name, out, more);
+    };
+    const Ran one = Kindred(folder, run("one", "--workers 1"));
+    ASSERT_EQ(one.code, 0) << one.err;
+    const std::string digest = DigestIn(folder, name + "-one");
+    EXPECT_TRUE(digests.insert(digest).second) << name << " is another method";
+    EXPECT_TRUE(
+        RunUntilFile(folder, run("two", "--workers 2"), name + "-two/checkpoints/commit.json"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / (name + "-two/summary.json")));
+    const Ran two = Kindred(folder, run("two", "--workers 2 --resume --set train.memory=0"));
+    ASSERT_EQ(two.code, 0) << two.err;
+    EXPECT_EQ(DigestIn(folder, name + "-two"), digest) << name;
+  }
 }
 
 // One client a round: further workers become threads inside its convolutions.

@@ -36,7 +36,11 @@ enum class Purpose : uint64_t {
   kHoldOut = 12,
   kLabeled = 13,
   kEvalViews = 14,
-  kEvalOrder = 15
+  kEvalOrder = 15,
+  kCentroids = 16,
+  kBaseOrder = 17,
+  kBaseViews = 18,
+  kAlignment = 19
 };
 
 // Names one stream. Two different keys give independent streams.

@@ -16,8 +16,12 @@ CLI::App* AddCommand(CLI::App& parent, Program& program, const std::string& name
 }
 
 void AddConfigFlags(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags) {
-  command.add_option("--config", flags->file, "a TOML file; `kindred config show` prints one");
-  command.add_option("--set", flags->assignments, "section.key=value, over the file; repeatable")
+  command
+      .add_option("--config", flags->files,
+                  "a TOML file; `kindred config show` prints one; repeatable, the last one counts")
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_option("--set", flags->assignments, "section.key=value, over files; repeatable")
       ->take_all()
       ->allow_extra_args(false);
 }
@@ -35,7 +39,7 @@ void AddDatasetWords(CLI::App& command, const std::shared_ptr<ConfigFlags>& flag
 Resolved Resolve(const ConfigFlags& flags) {
   Resolved resolved;
   resolved.config = BindExperiment(*resolved.experiment);
-  if (!flags.file.empty()) resolved.config.ApplyFile(flags.file);
+  for (const auto& file : flags.files) resolved.config.ApplyFile(file);
   resolved.config.ApplyEnvironment(environ);
   for (const auto& assignment : flags.assignments) resolved.config.ApplyAssignment(assignment);
   for (const auto& [key, value, origin] : flags.given) resolved.config.Apply(key, value, origin);
@@ -61,7 +65,7 @@ TrainedEncoder OpenEncoder(const EncoderFlags& flags, const std::string& path) {
 }
 
 Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained) {
-  if (config.file.empty() && trained.run) config.file = trained.run->config().string();
+  if (config.files.empty() && trained.run) config.files = {trained.run->config().string()};
   Resolved resolved = Resolve(config);
   DataOptions& data = resolved.experiment->data;
   const auto untouched = [&](const char* key) {

@@ -34,7 +34,7 @@ struct Stopped {};
 
 // Flags of a command that reads a configuration.
 struct ConfigFlags {
-  std::string file;
+  std::vector<std::string> files;  // later ones over earlier ones
   std::vector<std::string> assignments;
   // Values given by other flags or words of the command: (key, value, how it was given).
   std::vector<std::array<std::string, 3>> given;
@@ -56,7 +56,7 @@ struct Resolved {
   Config config;
 };
 
-// Defaults, then the file, the environment, --set and the command's own words; all checked.
+// Defaults, then the files, the environment, --set and the command's own words; all checked.
 Resolved Resolve(const ConfigFlags& flags);
 
 // An encoder and the experiment it is looked at with: --run, --round.

@@ -6,30 +6,36 @@
 namespace kindred {
 namespace {
 
-// A list of the table's entries: name and one line each.
+// An entry of a table: its name, one line, and for some where it comes from.
+struct Entry {
+  std::string name, summary, reference = {};
+};
+
 struct Listing {
   const char* name;
-  std::vector<std::pair<std::string, std::string>> (*entries)();
+  std::vector<Entry> (*entries)();
 };
 
 const Listing kListings[] = {
     {"datasets",
      [] {
-       std::vector<std::pair<std::string, std::string>> entries;
-       for (const auto& kind : DatasetKinds()) entries.emplace_back(kind.name, kind.summary);
+       std::vector<Entry> entries;
+       for (const auto& kind : DatasetKinds()) entries.push_back({kind.name, kind.summary});
        return entries;
      }},
     {"methods",
      [] {
-       std::vector<std::pair<std::string, std::string>> entries;
-       for (const auto& kind : MethodKinds()) entries.emplace_back(kind.name, kind.summary);
+       std::vector<Entry> entries;
+       for (const auto& kind : MethodKinds()) {
+         entries.push_back({kind.name, kind.summary, kind.reference});
+       }
        return entries;
      }},
     {"partitions",
      [] {
-       std::vector<std::pair<std::string, std::string>> entries;
+       std::vector<Entry> entries;
        for (const auto& scheme : PartitionSchemes())
-         entries.emplace_back(scheme.name, scheme.summary);
+         entries.push_back({scheme.name, scheme.summary});
        return entries;
      }},
 };
@@ -38,10 +44,17 @@ CommandResult List(const std::string& what) {
   CommandResult result;
   for (const auto& listing : kListings) {
     if (!what.empty() && what != listing.name) continue;
-    std::vector<std::vector<std::string>> rows = {{listing.name, ""}};
-    for (const auto& [name, summary] : listing.entries()) {
-      rows.push_back({"  " + name, summary});
-      result.json[listing.name].push_back({{"name", name}, {"summary", summary}});
+    std::vector<std::vector<std::string>> rows = {{listing.name}};
+    for (const auto& [name, summary, reference] : listing.entries()) {
+      Json entry = {{"name", name}, {"summary", summary}};
+      rows.push_back({"  " + name});
+      if (!reference.empty()) {
+        entry["reference"] = reference;
+        rows.back().push_back(reference);
+      }
+      rows.back().push_back(summary);
+      rows.front().resize(rows.back().size());
+      result.json[listing.name].push_back(entry);
     }
     result.text += (result.text.empty() ? "" : "\n") + TextTable(rows);
   }

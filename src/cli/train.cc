@@ -44,7 +44,7 @@ Opened OpenRun(const ConfigFlags& config, const TrainFlags& flags) {
   }
   RunDir dir(out);
   ConfigFlags own = config;
-  if (own.file.empty()) own.file = dir.config().string();
+  if (own.files.empty()) own.files = {dir.config().string()};
   Resolved resolved = Resolve(own);
   Experiment before;
   Config stored = BindExperiment(before);

@@ -14,4 +14,15 @@ std::vector<std::vector<int>> EpochBatches(int count, int batch, Rng& rng) {
   return batches;
 }
 
+std::vector<std::vector<int>> WholeEpochBatches(int count, int batch, Rng& rng) {
+  const auto order = rng.Permutation(count);
+  std::vector<std::vector<int>> batches;
+  for (auto at = order.begin(); at != order.end();) {
+    const auto end = order.end() - at < 2 * batch ? order.end() : at + batch;
+    batches.emplace_back(at, end);
+    at = end;
+  }
+  return batches;
+}
+
 }  // namespace kindred

@@ -11,4 +11,7 @@ namespace kindred {
 // the only one.
 std::vector<std::vector<int>> EpochBatches(int count, int batch, Rng& rng);
 
+// The same with nothing dropped: what is left over joins the last batch.
+std::vector<std::vector<int>> WholeEpochBatches(int count, int batch, Rng& rng);
+
 }  // namespace kindred

@@ -61,5 +61,26 @@ TEST(EpochBatches, EveryImageIsLeftOutEquallyOften) {
   for (const int count : missed) EXPECT_NEAR(count, 120, 5 * 9.8);
 }
 
+TEST(WholeEpochBatches, AreTheEpochsBatchesAndWhatTheyDropped) {
+  for (const auto& [count, batch] :
+       std::vector<std::pair<int, int>>{{1, 4}, {4, 4}, {7, 4}, {8, 4}, {11, 4}, {5, 1}}) {
+    const RngKey key = {.seed = 3, .purpose = Purpose::kOrder};
+    Rng one(key), other(key);
+    const auto epoch = EpochBatches(count, batch, one);
+    const auto whole = WholeEpochBatches(count, batch, other);
+    ASSERT_EQ(whole.size(), epoch.size()) << count << " " << batch;
+    std::multiset<int> seen;
+    for (size_t i = 0; i < whole.size(); ++i) {
+      seen.insert(whole[i].begin(), whole[i].end());
+      EXPECT_TRUE(std::equal(epoch[i].begin(), epoch[i].end(), whole[i].begin())) << i;
+      if (i + 1 < whole.size()) {
+        EXPECT_EQ(whole[i].size(), epoch[i].size());
+      }
+    }
+    EXPECT_EQ(seen.size(), static_cast<size_t>(count));
+    EXPECT_EQ(std::set<int>(seen.begin(), seen.end()).size(), static_cast<size_t>(count));
+  }
+}
+
 }  // namespace
 }  // namespace kindred

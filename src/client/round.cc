@@ -74,7 +74,7 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                     const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
   Check(method.UsesLabels() != data.labels.empty(), "labels go to methods that use them alone");
   CopyInto(plan.model, method.Shared());
-  method.BeginRound({.round = plan.round, .rounds = plan.rounds, .remote = plan.remote});
+  method.BeginRound({.round = plan.round, .rounds = plan.rounds, .remote = plan.remote}, local);
   // No gradient is left of the client before: SGD would treat a parameter without one otherwise.
   for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
   torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(plan.lr)
@@ -92,11 +92,22 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     key.epoch = static_cast<uint32_t>(epoch);
     key.step = 0;
-    Rng order({.seed = key.seed,
-               .purpose = Purpose::kOrder,
-               .round = key.round,
-               .client = key.client,
-               .epoch = key.epoch});
+    const RngKey order_key = {.seed = key.seed,
+                              .purpose = Purpose::kOrder,
+                              .round = key.round,
+                              .client = key.client,
+                              .epoch = key.epoch};
+    const auto each_batch = [&](const std::function<void(const Batch&)>& look) {
+      Rng order(order_key);
+      StepKey at = key;
+      for (const auto& samples : WholeEpochBatches(images.count, options.batch, order)) {
+        if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
+        look(MakeBatch(data, samples, options, at));
+        ++at.step;
+      }
+    };
+    method.BeginEpoch({key, images.count, each_batch}, local);
+    Rng order(order_key);
     for (const auto& samples : EpochBatches(images.count, options.batch, order)) {
       if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
       const Batch batch = MakeBatch(data, samples, options, key);

@@ -3,14 +3,13 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "loss/contrastive.h"
 #include "loss/neighborhood.h"
 #include "method/local_bank.h"
-#include "model/feature_spread.h"
+#include "method/round_numbers.h"
 #include "model/momentum.h"
 #include "model/network.h"
 #include "privacy/instahide.h"
@@ -60,14 +59,11 @@ class Ccl : public Method {
   std::vector<at::Tensor> Trained() const override { return q_->parameters(); }
   NamedTensors NewLocalState() const override { return NewLocalBank(options_.bank, dim_); }
 
-  void BeginRound(const RoundStart& start) override {
-    remote_ = start.remote.Size() > 0 ? start.remote.rows : torch::empty({0, dim_});
-    if (const auto why = WhyNotFeatures(remote_, dim_, remote_.size(0))) {
-      throw NetworkError("round {}: the remote features are refused: {}", start.round + 1, *why);
-    }
+  void BeginRound(const RoundStart& start, NamedTensors&) override {
+    remote_ = RemoteFeatures(start, dim_);
     remote_center_ = remote_.size(0) > 0 ? remote_.mean(0) : at::Tensor();
     lambda_ = WarmedUp(options_.lambda, options_.warmup, start.round, start.rounds);
-    sums_ = {};
+    numbers_.Begin();
   }
 
   // Eq. 12: L = L_contrast + lambda L_neigh.
@@ -79,9 +75,9 @@ class Ccl : public Method {
     const auto bank = BankKeys(local);
     auto loss = Contrastive(q, keys_, Negatives(bank), options_.tau);
     trace_.bank_samples = BankSamples(local);
-    Count("contrast", loss.item<double>());
+    numbers_.Count("contrast", loss.item<double>());
     if (remote_center_.defined()) {
-      Count("remote_cosine", torch::mv(q.detach(), remote_center_).mean().item<double>());
+      numbers_.Count("remote_cosine", torch::mv(q.detach(), remote_center_).mean().item<double>());
     }
     if (lambda_ > 0) loss = loss + lambda_ * Matching(q, bank, batch.key);
     if (options_.encoded > 0 && bank.size(0) > 0 && batch.first.size(0) >= mix_) {
@@ -93,14 +89,10 @@ class Ccl : public Method {
   const StepTrace* Trace() const override { return &trace_; }
   void AfterStep(NamedTensors& local) override { Enqueue(local, keys_, samples_); }
 
-  Metrics EndRound(const NamedTensors& local) override {
-    Metrics metrics;
-    for (const auto& [name, sum] : sums_) metrics[name] = sum.total / sum.steps;
+  Metrics EndRound(NamedTensors& local) override {
+    Metrics metrics = numbers_.End();
     metrics["lambda"] = lambda_;
-    const FeatureSpread spread = SpreadOf(BankKeys(local));
-    metrics["feature_cosine"] = spread.cosine;
-    metrics["feature_std"] = spread.std;
-    metrics["feature_rank"] = spread.rank;
+    AddSpread(metrics, BankKeys(local));
     remote_ = torch::empty({0, dim_});  // it may be large
     remote_center_ = at::Tensor();
     return metrics;
@@ -120,12 +112,6 @@ class Ccl : public Method {
   }
 
  private:
-  // Adds a step's number to the round's mean.
-  void Count(const std::string& name, double value) {
-    sums_[name].total += value;
-    ++sums_[name].steps;
-  }
-
   // k+ of each image: the momentum model's features of the second views. It sees them in a random
   // order, undone afterwards, so that split batch norm groups them otherwise than the queries.
   at::Tensor Keys(const Batch& batch) {
@@ -164,10 +150,10 @@ class Ccl : public Method {
          bank.index_select(0, trace_.candidates.narrow(0, from_remote, from_own) - remote)});
     const Matched matched = Neighborhood(q, candidates, options_.neighbors, options_.tau_nm);
     trace_.neighbors = matched.neighbors;
-    Count("neighborhood", matched.loss.item<double>());
+    numbers_.Count("neighborhood", matched.loss.item<double>());
     if (matched.neighbors.numel() > 0) {
-      Count("neighbors_remote",
-            (matched.neighbors < from_remote).to(torch::kDouble).mean().item<double>());
+      numbers_.Count("neighbors_remote",
+                     (matched.neighbors < from_remote).to(torch::kDouble).mean().item<double>());
     }
     return matched.loss;
   }
@@ -206,7 +192,7 @@ class Ccl : public Method {
     const KeepBuffers keep(*q_);  // running statistics stay those of images
     const auto q = q_(encodings);
     const auto loss = Contrastive(q, torch::nn::functional::normalize(keys), {bank}, options_.tau);
-    Count("encoded", loss.item<double>());
+    numbers_.Count("encoded", loss.item<double>());
     return loss;
   }
 
@@ -220,11 +206,7 @@ class Ccl : public Method {
   at::Tensor remote_;         // Q_s: [M, D]
   at::Tensor remote_center_;  // its mean; undefined when there is none
   double lambda_ = 0;
-  struct Sum {
-    double total = 0;
-    int steps = 0;
-  };
-  std::map<std::string, Sum> sums_;
+  RoundNumbers numbers_;
   // Of the step under way.
   at::Tensor keys_;
   std::vector<int> samples_;

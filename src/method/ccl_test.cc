@@ -45,7 +45,7 @@ Batch CclBatch(int step) {
 struct CclSteps {
   CclSteps(const MethodContext& context, const RoundStart& start) : method(MakeCcl(context)) {
     local = method->NewLocalState();
-    method->BeginRound(start);
+    method->BeginRound(start, local);
     first_loss = method->Loss(CclBatch(0), local).item<double>();
     method->AfterStep(local);
     loss = method->Loss(CclBatch(1), local).item<double>();
@@ -136,7 +136,7 @@ TEST(Ccl, TheLossIsContrastPlusLambdaTimesMatching) {
 TEST(Ccl, CandidatesAreDrawnAnewForEachStepFromBothBanks) {
   const auto method = MakeCcl(CclContext("union", 1.0));
   NamedTensors local = method->NewLocalState();
-  method->BeginRound({.round = 9, .rounds = 10, .remote = {CclUnitRows(20, 1), {}}});
+  method->BeginRound({.round = 9, .rounds = 10, .remote = {CclUnitRows(20, 1), {}}}, local);
   std::vector<at::Tensor> drawn;
   bool own = false, other = false;
   for (int step = 0; step < 4; ++step) {
@@ -153,7 +153,7 @@ TEST(Ccl, CandidatesAreDrawnAnewForEachStepFromBothBanks) {
 TEST(Ccl, FewerRowsThanKAreAllCandidates) {
   const auto method = MakeCcl(CclContext("union", 1.0));
   NamedTensors local = method->NewLocalState();
-  method->BeginRound({.round = 9, .rounds = 10, .remote = {CclUnitRows(5, 1), {}}});
+  method->BeginRound({.round = 9, .rounds = 10, .remote = {CclUnitRows(5, 1), {}}}, local);
   EXPECT_TRUE(std::isfinite(method->Loss(CclBatch(0), local).item<double>()));
   EXPECT_TRUE(torch::equal(method->Trace()->candidates, torch::arange(5)));
 }
@@ -204,6 +204,7 @@ TEST(Ccl, SharesWhatOthersUse) {
 
 TEST(Ccl, RefusesRemoteFeaturesThatCannotBe) {
   const auto method = MakeCcl(CclContext("union", 1));
+  NamedTensors local = method->NewLocalState();
   auto nan = CclUnitRows(4, 1);
   nan[2][3] = NAN;
   const std::vector<std::pair<at::Tensor, std::string>> bad = {
@@ -211,7 +212,9 @@ TEST(Ccl, RefusesRemoteFeaturesThatCannotBe) {
       {CclUnitRows(4, 1).narrow(1, 0, 8), "8 wide, not 16"},
       {2 * CclUnitRows(4, 1), "not of length 1"}};
   for (const auto& [rows, why] : bad) {
-    ExpectError(ExitCode::kNetwork, why, [&] { method->BeginRound({.remote = {rows, {}}}); });
+    ExpectError(ExitCode::kNetwork, why, [&] {
+      method->BeginRound({.remote = {rows, {}}}, local);
+    });
   }
 }
 

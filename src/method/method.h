@@ -4,6 +4,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -42,6 +44,15 @@ struct RoundStart {
   RemoteBank remote;  // what others have shared; empty: nothing yet
 };
 
+// What an epoch begins with.
+struct EpochStart {
+  StepKey key;     // its first step
+  int images = 0;  // of the client
+  // Shows batches that together hold every image of the client once, in the epoch's views. Nothing
+  // is trained on them.
+  std::function<void(const std::function<void(const Batch&)>& look)> each_batch;
+};
+
 // Numbers about a round, by name: means over its steps, or its end.
 using Metrics = std::map<std::string, double>;
 
@@ -70,14 +81,18 @@ class Method {
   // What SGD changes.
   virtual std::vector<at::Tensor> Trained() const = 0;
 
-  // What a client that has never trained keeps between rounds; Loss and AfterStep change it.
+  // What a client that has never trained keeps between rounds. What takes `local` may change it and
+  // add to it.
   virtual NamedTensors NewLocalState() const = 0;
 
   // Whether Loss needs labels. A method that says no never gets any.
   virtual bool UsesLabels() const { return false; }
 
   // Before a client's first step of a round; Shared() is set.
-  virtual void BeginRound(const RoundStart&) {}
+  virtual void BeginRound(const RoundStart&, NamedTensors&) {}
+
+  // Before the first step of each epoch.
+  virtual void BeginEpoch(const EpochStart&, NamedTensors&) {}
 
   // The loss of a step, a scalar to differentiate.
   virtual at::Tensor Loss(const Batch& batch, NamedTensors& local) = 0;
@@ -89,13 +104,17 @@ class Method {
   virtual void AfterStep(NamedTensors& local) = 0;
 
   // After the last step of a round.
-  virtual Metrics EndRound(const NamedTensors&) { return {}; }
+  virtual Metrics EndRound(NamedTensors&) { return {}; }
 
   // How many features the others use of a client, at most; 0: none.
   virtual int FeaturesToShare() const { return 0; }
 
   // The unit features that others use, [n, D], of n normalised images; changes nothing.
   virtual at::Tensor FeaturesOf(const at::Tensor& images);
+
+  // What a result must name beside the method, such as other images it learned from; empty:
+  // nothing.
+  virtual std::string Note() const { return {}; }
 };
 
 // What the models of a run have in common.
@@ -106,17 +125,25 @@ struct MethodContext {
   int channels = 3;  // of the images
   int classes = 0;   // for methods that use labels
   int batch = 64;
-  uint64_t seed = 0;  // of the initial weights
+  uint64_t seed = 0;                 // of the initial weights
+  std::filesystem::path cache = {};  // where what takes long is kept between runs; empty: nowhere
 };
 
 // An entry of the table: to add a method, write its file and one such line in method.cc.
 struct MethodKind {
   const char* name;
+  const char* reference;  // paper, venue, year
   const char* summary;
   std::unique_ptr<Method> (*make)(const MethodContext& context);
 };
 
 std::span<const MethodKind> MethodKinds();
+
+// What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features.
+at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim);
+
+// Throws a usage error unless a batch has the two images that a projector's batch norm needs.
+void CheckBatchNorm(const MethodContext& context);
 
 // The method of that name with its initial weights. Throws a usage error when options do not fit.
 std::unique_ptr<Method> MakeMethod(const MethodContext& context);

@@ -1,4 +1,4 @@
-// [method] and [ccl]: which method, and its numbers.
+// [method] and a table a method: which, and its numbers.
 #pragma once
 
 #include <string>
@@ -20,10 +20,61 @@ struct CclOptions {
   double momentum = 0.99;           // m: how slowly the momentum model follows
 };
 
+// [simclr]
+struct SimclrOptions {
+  double tau = 0.5;  // Chen et al. 2020, Appendix B.9: best for CIFAR-10
+};
+
+// [byol]: `fedema` takes it too.
+struct ByolOptions {
+  double momentum = 0.99;  // of the target network; what Zhuang et al. 2022 give FedBYOL and FedEMA
+  int hidden = 512;  // of projector and predictor; 4096 beside a ResNet-50 in Grill et al. 2020
+};
+
+// [fedema]
+struct FedemaOptions {
+  double tau = 0.7;  // the autoscaler's, Zhuang et al. 2022
+};
+
+// [swav]. Caron et al. 2020: epsilon, three iterations, tau .1; prototypes are ours.
+struct SwavOptions {
+  int prototypes = 512;   // P
+  double epsilon = 0.05;  // smoothness of the codes
+  int iterations = 3;     // of Sinkhorn and Knopp
+  double tau = 0.1;       // temperature of the prediction
+};
+
+// [deepcluster]. DeepCluster-v2 of Caron et al. 2020, Appendix: heads, iterations, tau; clusters
+// are ours.
+struct DeepClusterOptions {
+  int clusters = 64;    // K of each head; a client with fewer images has one an image
+  int heads = 3;        // clusterings at a time
+  int iterations = 10;  // of k-means
+  double tau = 0.1;     // temperature of the prediction
+};
+
+// [fedca]. Zhang et al. 2020: the weight; the rest is ours.
+struct FedcaOptions {
+  double tau = 0.5;                    // temperature of the contrastive loss
+  int dictionary = 512;                // features a client shares
+  double alignment = 0.01;             // weight of alignment to the base model; 0: none
+  std::string public_data = "shapes";  // the public set, a name of `kindred list datasets`
+  std::string public_path;             // where it is; empty: where `kindred data get` puts it
+  int public_images = 1000;            // of its training images
+  int base_epochs = 20;                // of the base model's training on them
+  double base_lr = 0.06;               // cosine to 0
+};
+
 // [method] and a table a method.
 struct MethodOptions {
   std::string name = "ccl";
   CclOptions ccl;
+  SimclrOptions simclr;
+  ByolOptions byol;
+  FedemaOptions fedema;
+  SwavOptions swav;
+  DeepClusterOptions deepcluster;
+  FedcaOptions fedca;
 };
 
 void Bind(Config& config, MethodOptions& options);

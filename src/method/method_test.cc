@@ -19,7 +19,7 @@ Batch MethodBatch(int client, int step) {
                .round = 3,
                .client = static_cast<uint32_t>(client),
                .step = static_cast<uint64_t>(step)};
-  batch.samples.assign(kMethodBatch, step);
+  for (int i = 0; i < kMethodBatch; ++i) batch.samples.push_back(step * kMethodBatch + i);
   return batch;
 }
 
@@ -31,7 +31,15 @@ std::string TrainSteps(Method& method, const NamedTensors& from, int client, int
   torch::manual_seed(client);
   method.BeginRound({.round = 4 + client,
                      .rounds = 20,
-                     .remote = {torch::nn::functional::normalize(torch::randn({remote, 16})), {}}});
+                     .remote = {torch::nn::functional::normalize(torch::randn({remote, 16})), {}}},
+                    local);
+  method.BeginEpoch({.key = MethodBatch(client, 0).key,
+                     .images = 2 * kMethodBatch,
+                     .each_batch =
+                         [&](const auto& look) {
+                           for (const int step : {0, 1}) look(MethodBatch(client, step));
+                         }},
+                    local);
   torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(0.05).momentum(0.9));
   std::string all;
   for (int step = 0; step < 2; ++step) {
@@ -60,7 +68,8 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
       const MethodContext context = {
           .model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
           .method = {.name = kind.name,
-                     .ccl = {.bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9}},
+                     .ccl = {.bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9},
+                     .fedca = {.public_images = 16, .base_epochs = 1}},
           .classes = 3,
           .batch = kMethodBatch};
       const auto fresh = MakeMethod(context), used = MakeMethod(context);

@@ -9,15 +9,19 @@
 
 namespace kindred {
 
-NetworkImpl::NetworkImpl(const ModelOptions& options, int64_t channels) {
+NetworkImpl::NetworkImpl(const ModelOptions& options, int64_t channels,
+                         ProjectorOptions projector) {
+  projector.splits = options.bn_splits;
   encoder_ = register_module("encoder", ResNet(options, channels));
-  projector_ = register_module("projector", Projector(encoder_->FeatureSize(), options.dim));
+  projector_ =
+      register_module("projector", Projector(encoder_->FeatureSize(), options.dim, projector));
 }
 
 torch::Tensor NetworkImpl::forward(const torch::Tensor& x) {
-  const auto z = projector_(encoder_(x));
-  return torch::nn::functional::normalize(z);
+  return torch::nn::functional::normalize(Project(x));
 }
+
+torch::Tensor NetworkImpl::Project(const torch::Tensor& x) { return projector_(encoder_(x)); }
 
 NamedTensors OwnTensorsOf(const torch::nn::Module& module) {
   NamedTensors tensors;
@@ -56,9 +60,9 @@ KeepBuffers::~KeepBuffers() {
   for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i].variable_data().copy_(saved_[i]);
 }
 
-void Initialize(torch::nn::Module& module, uint64_t seed) {
+void Initialize(torch::nn::Module& module, uint64_t seed, uint64_t first) {
   torch::NoGradGuard no_gradient;
-  uint64_t sample = 0;
+  uint64_t sample = first;
   double bound = 0;  // of a linear layer; its bias follows its weight. 0 elsewhere
   for (auto& entry : module.named_parameters()) {
     torch::Tensor& tensor = entry.value();

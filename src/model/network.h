@@ -1,4 +1,5 @@
-// g after f: the network that momentum contrast has twice, as main model q and momentum model k.
+// g after f: the network that momentum contrast has twice, as main model q and momentum model k,
+// and other methods once.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -12,10 +13,14 @@ namespace kindred {
 
 class NetworkImpl : public torch::nn::Module {
  public:
-  NetworkImpl(const ModelOptions& options, int64_t channels);
+  // The projector's norm is split as the encoder's norms are.
+  NetworkImpl(const ModelOptions& options, int64_t channels, ProjectorOptions projector = {});
 
   // x: [B, channels, H, W] -> features: [B, dim] unit rows, z / |z|.
   torch::Tensor forward(const torch::Tensor& x);
+
+  // x -> z: [B, dim], not normalised.
+  torch::Tensor Project(const torch::Tensor& x);
 
  private:
   ResNet encoder_{nullptr};
@@ -47,7 +52,7 @@ class KeepBuffers {
 
 // Fills a module's parameters from the seed: convolutions with He's normal (fan out), linear layers
 // uniform in +-1/sqrt(fan in), norms with 1 and 0 (torchvision's ways). Tensor i draws from stream
-// (seed, kInit, sample i).
-void Initialize(torch::nn::Module& module, uint64_t seed);
+// (seed, kInit, sample first + i): `first` keeps several modules of a model apart.
+void Initialize(torch::nn::Module& module, uint64_t seed, uint64_t first = 0);
 
 }  // namespace kindred

@@ -19,13 +19,14 @@ SplitBatchNormImpl::SplitBatchNormImpl(int64_t channels, int64_t splits) : split
 }
 
 torch::Tensor SplitBatchNormImpl::forward(const torch::Tensor& x) {
-  if (!is_training()) {
+  const int64_t batch = x.size(0), channels = x.size(1);
+  const int64_t values = x.numel() / channels;  // of a channel
+  if (!is_training() || values < 2) {
     return torch::batch_norm(x, weight_, bias_, running_mean_, running_var_, false, kMomentum,
                              kEpsilon, false);
   }
   num_batches_tracked_ += 1;
-  const int64_t batch = x.size(0), channels = x.size(1);
-  int64_t groups = std::min(splits_, batch);
+  int64_t groups = std::min({splits_, batch, values / 2});
   while (batch % groups != 0) --groups;
   if (groups == 1) {
     return torch::batch_norm(x, weight_, bias_, running_mean_, running_var_, true, kMomentum,

@@ -156,5 +156,24 @@ TEST(SplitBatchNorm, TakesAnyLayoutInMemory) {
   ExpectNear(NormTensors(*a).at("running_mean"), NormTensors(*b).at("running_mean"));
 }
 
+TEST(SplitBatchNorm, AGroupHasTwoValuesOfAChannel) {
+  torch::manual_seed(1);
+  SplitBatchNorm norm(3, 4);
+  norm->train();
+  // Rows without places: four rows make two groups, rows 0 and 2, rows 1 and 3.
+  const auto x = torch::randn({4, 3});
+  const auto y = norm(x);
+  const auto difference = (x[0] - x[2]) / 2;
+  const auto expected = difference / (difference.square() + 1e-5).sqrt();
+  EXPECT_TRUE(torch::allclose(y[0], expected, 1e-4, 1e-4));
+  EXPECT_TRUE(torch::allclose(y[2], -expected, 1e-4, 1e-4));
+  // One row has no deviation: the running statistics, which it leaves alone.
+  const auto before = norm->named_buffers()["running_var"].clone();
+  const auto alone = norm(x.narrow(0, 0, 1));
+  EXPECT_TRUE(torch::equal(norm->named_buffers()["running_var"], before));
+  norm->eval();
+  EXPECT_TRUE(torch::allclose(alone, norm(x.narrow(0, 0, 1))));
+}
+
 }  // namespace
 }  // namespace kindred

@@ -1,5 +1,8 @@
 #include "run/experiment.h"
 
+#include "base/error.h"
+#include "base/file.h"
+
 namespace kindred {
 
 Config BindExperiment(Experiment& experiment) {
@@ -15,6 +18,14 @@ Config BindExperiment(Experiment& experiment) {
   BindEngine(config, experiment.model);
   Bind(config, experiment.eval);
   return config;
+}
+
+std::filesystem::path ModelCacheFolder() {
+  try {
+    return CacheFolder() / "models";
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace kindred

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 #include "augment/views.h"
 #include "base/config.h"
@@ -30,5 +31,8 @@ struct Experiment {
 
 // A configuration bound to the fields of `experiment`, which must outlive it.
 Config BindExperiment(Experiment& experiment);
+
+// Where methods keep what takes long; empty, for nowhere, when there is no home.
+std::filesystem::path ModelCacheFolder();
 
 }  // namespace kindred

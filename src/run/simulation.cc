@@ -42,7 +42,8 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .channels = dataset_.train.images.channels,
                .classes = dataset_.train.labels.empty() ? 0 : dataset_.Classes(),
                .batch = experiment.train.batch,
-               .seed = experiment.train.seed},
+               .seed = experiment.train.seed,
+               .cache = ModelCacheFolder()},
       workers_(std::min(WorkerCount(experiment.train.workers),
                         ClientsInRound(partition_.Clients(), experiment.train.participation))),
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
@@ -199,6 +200,7 @@ Json Simulation::Summary() const {
       {"version", KINDRED_VERSION}};
   if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
   if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
+  if (!method_->Note().empty()) summary["method_note"] = method_->Note();
   if (method_->FeaturesToShare() > 0) {
     summary["shared_features"] = {{"features", experiment_.privacy.features},
                                   {"mix", experiment_.privacy.mix},

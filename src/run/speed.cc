@@ -70,7 +70,8 @@ MethodContext ContextOf(const Experiment& experiment, const std::string& engine)
                            .channels = experiment.data.channels,
                            .classes = kClasses,
                            .batch = experiment.train.batch,
-                           .seed = experiment.train.seed};
+                           .seed = experiment.train.seed,
+                           .cache = ModelCacheFolder()};
   context.model.engine = engine;
   return context;
 }
@@ -131,7 +132,7 @@ void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed&
   const ClientOptions client = OptionsOf(experiment);
   const auto method = MakeMethod(ContextOf(experiment, speed.engine));
   NamedTensors local = method->NewLocalState();
-  method->BeginRound({});
+  method->BeginRound({}, local);
   torch::optim::SGD sgd(
       method->Trained(),
       torch::optim::SGDOptions(1e-3).momentum(client.momentum).weight_decay(client.weight_decay));
@@ -148,8 +149,10 @@ void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed&
   const auto floats = [](at::Tensor& t) {
     return std::span(t.data_ptr<float>(), static_cast<size_t>(t.numel()));
   };
+  MakeViewPairs(images, batch.samples, client.views, {}, floats(batch.first), floats(batch.second));
+  method->BeginEpoch({{}, images.count, [&](const auto& look) { look(batch); }}, local);
   constexpr const char* kParts[] = {"two views of each image", "forward passes and losses",
-                                    "backward pass", "SGD", "after the step (the bank)"};
+                                    "backward pass", "SGD", "after the step"};
   std::vector<double> times[std::size(kParts)];
   for (int turn = -1; turn < 2 * options.turns; ++turn) {  // the first warms up
     at::Tensor loss;

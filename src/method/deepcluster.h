@@ -1,0 +1,15 @@
+// FedDC: predicting the clusters of one's own embeddings (DeepCluster-v2, Caron et al. 2020) on
+// each client, averaged.
+#pragma once
+
+#include <memory>
+
+#include "method/method.h"
+
+namespace kindred {
+
+// Shared: "encoder/..." and "projector/...". Kept: "memory" [2, |D_c|, D], the last embeddings of
+// both views of each image. Heads are its clusters, made anew each epoch, and stay with the client.
+std::unique_ptr<Method> MakeDeepCluster(const MethodContext& context);
+
+}  // namespace kindred

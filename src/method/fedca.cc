@@ -1,0 +1,117 @@
+#include "method/fedca.h"
+
+#include <torch/torch.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "loss/latent_regression.h"
+#include "loss/nt_xent.h"
+#include "method/public_base.h"
+#include "method/round_numbers.h"
+#include "model/network.h"
+
+namespace kindred {
+namespace {
+
+class Fedca : public Method {
+ public:
+  explicit Fedca(const MethodContext& context)
+      : context_(context),
+        options_(context.method.fedca),
+        network_(context.model, context.channels, ProjectorOptions{.norm = true}) {
+    Initialize(*network_, context.seed);
+    network_->train();
+  }
+
+  NamedTensors Shared() const override { return TensorsOf(*network_); }
+  std::string EncoderPrefix() const override { return "encoder"; }
+  std::vector<at::Tensor> Trained() const override { return network_->parameters(); }
+  NamedTensors NewLocalState() const override { return {}; }
+
+  void BeginRound(const RoundStart& start, NamedTensors&) override {
+    dictionary_ = RemoteFeatures(start, context_.model.dim);
+    numbers_.Begin();
+  }
+
+  // Both views go through the network in one pass of 2B, as in SimCLR; as many public images in one
+  // of their own.
+  at::Tensor Loss(const Batch& batch, NamedTensors&) override {
+    const auto z = network_(torch::cat({batch.first, batch.second}));  // [2B, D]
+    numbers_.Saw(z);
+    auto loss = NtXent(z, dictionary_, options_.tau);
+    numbers_.Count("contrast", loss.item<double>());
+    if (options_.alignment > 0) loss = loss + options_.alignment * Alignment(batch);
+    return loss;
+  }
+
+  void AfterStep(NamedTensors&) override {}
+
+  Metrics EndRound(NamedTensors&) override {
+    dictionary_ = at::Tensor();
+    return numbers_.End();
+  }
+
+  int FeaturesToShare() const override { return options_.dictionary; }
+
+  at::Tensor FeaturesOf(const at::Tensor& images) override {
+    torch::NoGradGuard no_gradient;
+    const KeepBuffers keep(*network_);
+    network_->train(context_.privacy.statistics == "batch");
+    const auto features = network_(images);
+    network_->train();
+    return features;
+  }
+
+  std::string Note() const override {
+    return fmt::format(
+        "FedCA reimplemented from its description; base model of {} public images of {}, alignment "
+        "{}",
+        options_.public_images, options_.public_data, options_.alignment);
+  }
+
+ private:
+  // The squared distance of the network's features of public images to the base model's.
+  at::Tensor Alignment(const Batch& batch) {
+    const auto& x = batch.first;
+    if (x.size(2) != x.size(3)) {
+      throw UsageError(
+          "images of {} x {}: method \"fedca\" scales public images to a square; set "
+          "data.size",
+          x.size(3), x.size(2));
+    }
+    if (!base_) base_ = MakePublicBase(context_, static_cast<int>(x.size(2)));
+    Rng rng({.seed = batch.key.seed,
+             .purpose = Purpose::kAlignment,
+             .round = batch.key.round,
+             .client = batch.key.client,
+             .epoch = batch.key.epoch,
+             .sample = batch.key.step});
+    const int64_t all = base_->images.size(0);
+    const auto rows =
+        torch::tensor(rng.Sample(all, std::min<int64_t>(context_.batch, all)), torch::kInt64);
+    const KeepBuffers keep(*network_);  // running statistics stay those of the client's images
+    const auto loss = LatentRegression(network_(base_->images.index_select(0, rows)),
+                                       base_->features.index_select(0, rows));
+    numbers_.Count("alignment", loss.item<double>());
+    return loss;
+  }
+
+  MethodContext context_;
+  FedcaOptions options_;
+  Network network_;
+  std::optional<PublicBase> base_;  // made at the first step, the same for every client
+  // Of the round under way.
+  at::Tensor dictionary_;  // [M, D]: others' features
+  RoundNumbers numbers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> MakeFedca(const MethodContext& context) {
+  CheckBatchNorm(context);
+  return std::make_unique<Fedca>(context);
+}
+
+}  // namespace kindred

@@ -1,0 +1,91 @@
+#include "method/fedca.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "loss/latent_regression.h"
+#include "loss/nt_xent.h"
+#include "method/public_base.h"
+#include "model/network.h"
+#include "tests/golden_steps.h"
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+MethodContext FedcaContext(double alignment) {
+  return {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
+          .method = {.name = "fedca",
+                     .fedca = {.dictionary = 30,
+                               .alignment = alignment,
+                               .public_images = 8,
+                               .base_epochs = 1}},
+          .batch = kGoldenBatch};
+}
+
+at::Tensor FedcaRows(int64_t rows) { return GoldenRows(rows, 16, 0.5).to(torch::kFloat); }
+
+// The loss of a step, and the method's numbers.
+std::pair<double, Metrics> FedcaLoss(const MethodContext& context, const at::Tensor& dictionary) {
+  const auto method = MakeFedca(context);
+  NamedTensors local;
+  method->BeginRound({.remote = {dictionary, {}}}, local);
+  const double loss = method->Loss(GoldenStep(0), local).item<double>();
+  return {loss, method->EndRound(local)};
+}
+
+TEST(Fedca, WithoutDictionaryAndAlignmentIsSimclr) {
+  MethodContext context = FedcaContext(0);
+  const double loss = FedcaLoss(context, {}).first;
+  context.method.name = "simclr";
+  const auto simclr = MakeMethod(context);
+  NamedTensors local;
+  simclr->BeginRound({}, local);
+  EXPECT_EQ(simclr->Loss(GoldenStep(0), local).item<double>(), loss);
+}
+
+TEST(Fedca, TheLossIsContrastWithTheDictionaryPlusWeighedAlignment) {
+  const auto dictionary = FedcaRows(20);
+  const auto [loss, metrics] = FedcaLoss(FedcaContext(0.5), dictionary);
+  // Again by hand. With 8 public images and batches of 8 all of them are drawn.
+  Network network(FedcaContext(0.5).model, 3, ProjectorOptions{.norm = true});
+  CopyInto(MakeFedca(FedcaContext(0.5))->Shared(), TensorsOf(*network));
+  const auto z = network(torch::cat({GoldenViews(0, 0), GoldenViews(0, 1)}));
+  const PublicBase base = MakePublicBase(FedcaContext(0.5), kGoldenSide);
+  const double contrast = NtXent(z, dictionary, 0.5).item<double>();
+  const double alignment = LatentRegression(network(base.images), base.features).item<double>();
+  EXPECT_NEAR(metrics.at("contrast"), contrast, 1e-4);
+  EXPECT_NEAR(metrics.at("alignment"), alignment, 1e-4);
+  EXPECT_NEAR(loss, contrast + 0.5 * alignment, 1e-4);
+  EXPECT_GT(loss, FedcaLoss(FedcaContext(0.5), {}).first) << "the dictionary is more negatives";
+}
+
+TEST(Fedca, PublicImagesLeaveRunningStatisticsAlone) {
+  std::vector<std::string> digests;
+  for (const double alignment : {0.0, 0.5}) {
+    const auto method = MakeFedca(FedcaContext(alignment));
+    NamedTensors local;
+    method->BeginRound({}, local);
+    method->Loss(GoldenStep(0), local).backward();
+    digests.push_back(DigestOf(method->Shared()));
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
+TEST(Fedca, SharesItsDictionaryAndNamesThePublicSet) {
+  const auto method = MakeFedca(FedcaContext(0.01));
+  EXPECT_EQ(method->FeaturesToShare(), 30);
+  const std::string before = DigestOf(method->Shared());
+  const auto features = method->FeaturesOf(GoldenViews(0, 0));
+  EXPECT_EQ(DigestOf(method->Shared()), before);
+  EXPECT_EQ(WhyNotFeatures(features, 16, 8), std::nullopt);
+  EXPECT_NE(method->Note().find("8 public images of shapes"), std::string::npos);
+}
+
+TEST(Fedca, RefusesADictionaryThatCannotBe) {
+  ExpectError(ExitCode::kNetwork, "not of length 1",
+              [] { FedcaLoss(FedcaContext(0), 2 * FedcaRows(4)); });
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,148 @@
+#include "method/public_base.h"
+
+#include <torch/torch.h>
+
+#include <numbers>
+
+#include "augment/normalize.h"
+#include "augment/views.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "kernel/kernel_path.h"
+#include "loss/nt_xent.h"
+#include "model/network.h"
+#include "model/safetensors.h"
+
+namespace kindred {
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of a kept network
+
+std::span<float> ImageIn(at::Tensor& images, int64_t i) {
+  const auto size = static_cast<size_t>(images.numel() / images.size(0));
+  return std::span(images.data_ptr<float>() + static_cast<size_t>(i) * size, size);
+}
+
+at::Tensor EmptyImages(const Images& like, int64_t count) {
+  return torch::empty({count, like.channels, like.height, like.width});
+}
+
+// Both views of each sample, [2B, C, S, S].
+at::Tensor BaseViews(const Dataset& data, std::span<const int> samples, uint64_t seed, int epoch) {
+  const Images& images = data.train.images;
+  const auto batch = static_cast<int64_t>(samples.size());
+  auto views = EmptyImages(images, 2 * batch);
+  for (int64_t row = 0; row < 2 * batch; ++row) {
+    const int sample = samples[static_cast<size_t>(row % batch)];
+    Rng rng({.seed = seed,
+             .purpose = Purpose::kBaseViews,
+             .epoch = static_cast<uint32_t>(epoch),
+             .sample = static_cast<uint64_t>(sample),
+             .part = static_cast<uint32_t>(row / batch)});
+    MakeView(images, sample, {{}, data.normalization}, rng, ImageIn(views, row));
+  }
+  return views;
+}
+
+void Train(Network& network, const Dataset& data, const MethodContext& context) {
+  const FedcaOptions& options = context.method.fedca;
+  const int count = data.train.images.count, batch = std::min(context.batch, count);
+  torch::optim::SGD sgd(network->parameters(),
+                        torch::optim::SGDOptions(options.base_lr).momentum(0.9).weight_decay(5e-4));
+  for (int epoch = 0; epoch < options.base_epochs; ++epoch) {
+    const double rate =
+        0.5 * options.base_lr * (1 + std::cos(std::numbers::pi * epoch / options.base_epochs));
+    static_cast<torch::optim::SGDOptions&>(sgd.param_groups()[0].options()).lr(rate);
+    Rng rng({.seed = context.seed,
+             .purpose = Purpose::kBaseOrder,
+             .epoch = static_cast<uint32_t>(epoch)});
+    const auto order = rng.Permutation(count);
+    for (int at = 0; at + batch <= count; at += batch) {
+      const auto samples =
+          std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch));
+      sgd.zero_grad();
+      const auto z = network(BaseViews(data, samples, context.seed, epoch));
+      NtXent(z, torch::empty({0, z.size(1)}), options.tau).backward();
+      sgd.step();
+    }
+  }
+}
+
+// Names a trained base model: all that its bits depend on.
+std::string NameOf(const MethodContext& context, const Dataset& data) {
+  const FedcaOptions& options = context.method.fedca;
+  const ModelOptions& model = context.model;
+  Digest digest;
+  digest.Add(std::string_view("kindred base model 1 " KINDRED_VERSION));
+  digest.Add(std::string_view(DataHash(data)));
+  digest.Add(std::string_view(
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {}", model.arch, model.width, model.dim,
+                  model.bn_splits, model.engine, static_cast<int>(BestKernelPath()), context.batch,
+                  context.seed, options.tau, options.base_epochs, options.base_lr)));
+  return digest.Hex();
+}
+
+// Fills the network from the file. False: it is not there, or is not what was kept.
+bool Find(const std::filesystem::path& file, Network& network) {
+  if (!FileExists(file)) return false;
+  try {
+    const Safetensors kept = ParseSafetensors(ReadFile(file, kMostBytes), file.string());
+    const auto digest = kept.metadata.find("digest");
+    if (digest == kept.metadata.end() || digest->second != DigestOf(kept.tensors)) {
+      throw DataError("{}: damaged", Printable(file.string()));
+    }
+    CopyInto(kept.tensors, TensorsOf(*network));
+    return true;
+  } catch (const Error& error) {
+    spdlog::warn("{}; the base model is trained again", error.what());
+    return false;
+  }
+}
+
+void Keep(const std::filesystem::path& file, const Network& network) {
+  try {
+    MakeFolder(file.parent_path());
+    const NamedTensors tensors = TensorsOf(*network);
+    WriteFileAtomically(file, SerializeSafetensors({tensors, {{"digest", DigestOf(tensors)}}}));
+  } catch (const Error& error) {
+    spdlog::warn("the base model cannot be kept: {}", error.what());
+  }
+}
+
+}  // namespace
+
+PublicBase MakePublicBase(const MethodContext& context, int side) {
+  const FedcaOptions& options = context.method.fedca;
+  Dataset data = LoadDataset({.name = options.public_data,
+                              .path = options.public_path,
+                              .size = side,
+                              .channels = context.channels,
+                              .limit = options.public_images});
+  data.test = {};
+  Network network(context.model, context.channels, ProjectorOptions{.norm = true});
+  Initialize(*network, context.seed);
+  const auto file = context.cache / "base" / (NameOf(context, data) + ".safetensors");
+  if (context.cache.empty() || !Find(file, network)) {
+    spdlog::info("a base model learns from {} public images of {}", data.train.images.count,
+                 data.name);
+    network->train();
+    Train(network, data, context);
+    if (!context.cache.empty()) Keep(file, network);
+  }
+  torch::NoGradGuard no_gradient;
+  network->eval();
+  const Images& images = data.train.images;
+  PublicBase base = {.images = EmptyImages(images, images.count)};
+  for (int i = 0; i < images.count; ++i) {
+    PlainImage(images, i, data.normalization, ImageIn(base.images, i));
+  }
+  std::vector<at::Tensor> features;
+  for (const auto& part : base.images.split(context.batch)) features.push_back(network(part));
+  base.features = torch::cat(features);
+  return base;
+}
+
+}  // namespace kindred

@@ -1,0 +1,35 @@
+#include "run/experiment.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "method/method.h"
+
+namespace kindred {
+namespace {
+
+// A file a method, over a file a scale: each pair is a configuration that can be trained.
+TEST(Configs, EveryMethodCanBeMadeAtEveryScale) {
+  const std::filesystem::path folder = std::string(KINDRED_SOURCE_DIR) + "/configs";
+  for (const char* scale : {"tiny", "demo", "lab", "small", "full"}) {
+    for (const auto& kind : MethodKinds()) {
+      Experiment experiment;
+      Config config = BindExperiment(experiment);
+      config.ApplyFile(folder / (std::string(scale) + ".toml"));
+      config.ApplyFile(folder / "methods" / (std::string(kind.name) + ".toml"));
+      EXPECT_EQ(experiment.method.name, kind.name);
+      EXPECT_EQ(experiment.train.batch % experiment.model.bn_splits, 0) << scale << kind.name;
+      const auto method = MakeMethod({.model = experiment.model,
+                                      .method = experiment.method,
+                                      .privacy = experiment.privacy,
+                                      .channels = experiment.data.channels,
+                                      .classes = 10,
+                                      .batch = experiment.train.batch});
+      EXPECT_FALSE(Under(method->Shared(), method->EncoderPrefix()).empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,145 @@
+// Golden values of PyTorch scripts: what tests/golden/plain.py and losses.py build, built again.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "method/method.h"
+
+namespace kindred {
+
+inline nlohmann::json GoldenFile(const std::string& name) {
+  std::ifstream in(std::string(KINDRED_SOURCE_DIR) + "/tests/golden/" + name);
+  return nlohmann::json::parse(in);
+}
+
+// The setting of plain.py, by LibTorch's convolutions: small groups of formulas make norms that
+// magnify rounding.
+inline constexpr int kGoldenBatch = 8, kGoldenSide = 16;
+inline const ModelOptions kGoldenModel = {
+    .arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2, .engine = "torch"};
+
+// Its weights, by the same formulas.
+inline NamedTensors GoldenWeights(const NamedTensors& like) {
+  NamedTensors weights;
+  int t = 0;
+  for (const auto& [name, tensor] : like) {
+    const double place = t++;
+    if (name.find("running") != std::string::npos ||
+        name.find("num_batches") != std::string::npos) {
+      weights.emplace(name, tensor.clone());
+      continue;
+    }
+    auto wave = torch::sin(0.7 * torch::arange(tensor.numel(), torch::kDouble) + 1.3 * place);
+    if (tensor.dim() == 4) {
+      wave = wave *
+             std::sqrt(2.0 / static_cast<double>(tensor.size(0) * tensor.size(2) * tensor.size(3)));
+    } else if (tensor.dim() == 2) {
+      wave = wave / std::sqrt(static_cast<double>(tensor.size(1)));
+    } else {
+      wave = 0.1 * wave + (name.ends_with("weight") ? 1.0 : 0.0);
+    }
+    weights.emplace(name, wave.to(torch::kFloat).view(tensor.sizes()));
+  }
+  return weights;
+}
+
+// Its views of a step: number 0 or 1.
+inline at::Tensor GoldenViews(int step, int number) {
+  const auto i = torch::arange(3 * kGoldenSide * kGoldenSide, torch::kDouble);
+  std::vector<at::Tensor> rows;
+  for (int b = 0; b < kGoldenBatch; ++b) {
+    rows.push_back(torch::sin(0.11 * i + 1.7 * b + 0.9 * step + 0.5 * number) *
+                   torch::cos(0.013 * i * (b + 1)));
+  }
+  return torch::stack(rows).to(torch::kFloat).view({kGoldenBatch, 3, kGoldenSide, kGoldenSide});
+}
+
+inline Batch GoldenStep(int step) {
+  return {
+      .first = GoldenViews(step, 0),
+      .second = GoldenViews(step, 1),
+      .key = {.seed = 5, .round = 3, .client = 2, .epoch = 1, .step = static_cast<uint64_t>(step)},
+      .samples = std::vector<int>(kGoldenBatch)};
+}
+
+// Norm and first values of a tensor against the script's, within 1e-4.
+inline void ExpectProbes(const at::Tensor& tensor, const nlohmann::json& probes,
+                         const std::string& name) {
+  const auto flat = tensor.to(torch::kDouble).flatten();
+  const double norm = probes[0].get<double>();
+  // Of a typical element; the norm of many may be off by as much each.
+  const double typical = norm / std::sqrt(static_cast<double>(flat.numel()));
+  const double tolerance = 1e-4 * std::max(typical, 1e-3);
+  EXPECT_NEAR(flat.norm().item<double>(), norm, 1e-4 * std::max(norm, 1e-3)) << name;
+  for (int64_t i = 0; i < std::min<int64_t>(3, flat.numel()); ++i) {
+    EXPECT_NEAR(flat[i].item<double>(), probes[static_cast<size_t>(i) + 1].get<double>(), tolerance)
+        << name << "[" << i << "]";
+  }
+}
+
+// As many steps of SGD as the script took, from what Shared() and `local` hold: losses and tensors
+// against its own.
+inline void ExpectGoldenSteps(Method& method, NamedTensors& local, const nlohmann::json& golden) {
+  method.BeginRound({}, local);
+  torch::optim::SGD sgd(
+      method.Trained(),
+      torch::optim::SGDOptions(golden.value("lr", 0.06)).momentum(0.9).weight_decay(5e-4));
+  int step = 0;
+  for (const double expected : golden["losses"]) {
+    sgd.zero_grad();
+    const auto loss = method.Loss(GoldenStep(step), local);
+    loss.backward();
+    sgd.step();
+    method.AfterStep(local);
+    EXPECT_NEAR(loss.item<double>(), expected, 1e-4 * std::max(1.0, expected)) << "step " << step;
+    ++step;
+  }
+  const NamedTensors shared = method.Shared();
+  ASSERT_EQ(shared.size(), golden["tensors"].size());
+  for (const auto& [name, tensor] : shared) ExpectProbes(tensor, golden["tensors"][name], name);
+}
+
+// losses.py's unit rows [n, d].
+inline at::Tensor GoldenRows(int64_t n, int64_t d, double phase) {
+  const auto i = torch::arange(n * d, torch::kDouble);
+  return torch::nn::functional::normalize(torch::sin(0.9 * i + phase + 0.01 * i * i).view({n, d}));
+}
+
+inline at::Tensor GoldenTensor(const nlohmann::json& values, at::IntArrayRef shape) {
+  return torch::tensor(values.get<std::vector<double>>(), torch::kDouble).view(shape);
+}
+
+// A loss and its gradients to `inputs` against the script's.
+inline void ExpectGoldenLoss(const at::Tensor& loss, const std::vector<at::Tensor>& inputs,
+                             const std::string& name) {
+  const auto golden = GoldenFile("losses.json")[name];
+  EXPECT_NEAR(loss.item<double>(), golden["loss"].get<double>(), 1e-12) << name;
+  const auto gradients = torch::autograd::grad({loss}, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto expected = GoldenTensor(golden["gradients"][i], inputs[i].sizes());
+    EXPECT_TRUE(torch::allclose(gradients[i], expected, 1e-9, 1e-12)) << name << " input " << i;
+  }
+}
+
+// The derivative of a scalar function by central differences, in double.
+template <class Function>
+at::Tensor SlopesOf(const Function& function, const at::Tensor& x) {
+  constexpr double kStep = 1e-5;
+  auto slopes = torch::zeros_like(x);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    auto up = x.detach().clone(), down = x.detach().clone();
+    up.view(-1)[i] += kStep;
+    down.view(-1)[i] -= kStep;
+    slopes.view(-1)[i] = (function(up) - function(down)) / (2 * kStep);
+  }
+  return slopes;
+}
+
+}  // namespace kindred
