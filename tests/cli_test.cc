@@ -82,9 +82,11 @@ TEST(Program, ListsMethodsWithWhereTheyComeFrom) {
     }
     EXPECT_NE(method["reference"].get<std::string>().find("20"), std::string::npos) << "a year";
   }
-  EXPECT_EQ(names, (std::set<std::string>{"byol", "ccl", "deepcluster", "fedca", "fedema", "moco",
-                                          "rotation", "simclr", "supervised", "swav"}));
-  EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 11) << text.out;
+  for (const char* name : {"byol", "ccl", "deepcluster", "fedca", "fedema", "moco", "rotation",
+                           "simclr", "supervised", "swav"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), names.size() + 1) << text.out;
 }
 
 TEST(Program, EveryConfigOfTheProjectIsUnderstood) {

@@ -17,8 +17,9 @@ CLI::App* AddCommand(CLI::App& parent, Program& program, const std::string& name
 
 void AddConfigFlags(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags) {
   command
-      .add_option("--config", flags->files,
-                  "a TOML file; `kindred config show` prints one; repeatable, the last one counts")
+      .add_option(
+          "--config", flags->files,
+          "a TOML file; `kindred config show` prints one; repeatable: a key in a later file wins")
       ->take_all()
       ->allow_extra_args(false);
   command.add_option("--set", flags->assignments, "section.key=value, over files; repeatable")

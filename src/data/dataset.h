@@ -25,6 +25,7 @@ struct DataOptions {
   double holdout = 0;           // folder without train/ and test/: share of images kept for testing
   std::vector<double> mean;     // normalisation, a number a channel; empty: the dataset's own
   std::vector<double> std;
+  uint32_t draw = 0;  // shapes: which drawing the training images are; 1 is the test images
 };
 
 void Bind(Config& config, DataOptions& options);

@@ -96,7 +96,7 @@ Split DrawSplit(int count, int size, uint32_t which) {
 Dataset LoadShapes(const DataOptions& options) {
   const int size = options.size > 0 ? options.size : kDefaultSize;
   Dataset dataset;
-  dataset.train = DrawSplit(options.limit > 0 ? options.limit : kTrain, size, 0);
+  dataset.train = DrawSplit(options.limit > 0 ? options.limit : kTrain, size, options.draw);
   dataset.test = DrawSplit(kTest, size, 1);
   for (const auto& shape : kShapes) dataset.label_names.emplace_back(shape.name);
   return dataset;

@@ -111,7 +111,7 @@ void ExpectTheConvolution(const ConvShape& s, const Window& window) {
 }
 
 TEST_P(ConvByWindow, IsTheConvolutionAndItsGradients) {
-  // The last has 6 blocks of tiles in 4 parts.
+  // The last two have more blocks of tiles than a weight gradient has parts, with stride 1 and 2.
   for (const ConvShape& s : std::vector<ConvShape>{{1, 1, 1, 1, 1},
                                                    {1, 1, 1, 8, 8},
                                                    {3, 7, 7, 3, 24},
@@ -127,7 +127,8 @@ TEST_P(ConvByWindow, IsTheConvolutionAndItsGradients) {
                                                    {40, 4, 4, 40, 40},
                                                    {3, 17, 15, 16, 24},
                                                    {70, 8, 8, 8, 8},
-                                                   {24, 16, 16, 8, 8}}) {
+                                                   {24, 16, 16, 8, 8},
+                                                   {72, 16, 16, 8, 8}}) {
     ExpectTheConvolution(s, GetParam());
   }
 }
@@ -138,7 +139,8 @@ TEST_P(ConvByWindow, IsTheConvolutionWhereWeightsAreMany) {
 
 TEST_P(ConvByWindow, WorkersChangeNoBit) {
   const Window window = GetParam();
-  for (const ConvShape& s : {ConvShape{16, 14, 14, 16, 24}, ConvShape{20, 8, 8, 168, 184}})
+  for (const ConvShape& s : {ConvShape{16, 14, 14, 16, 24}, ConvShape{20, 8, 8, 168, 184},
+                             ConvShape{20, 9, 7, 3, 24}, ConvShape{20, 9, 7, 1, 16}})
     for (const KernelPath path : Paths()) {
       const Results one = Convolved(s, window, {.path = path, .workers = 1});
       for (const int workers : {2, 3, 7}) {

@@ -1,5 +1,5 @@
-// 3x3 convolutions of images: few channels in, 1 or 3, where transforms and patches would mostly
-// carry zeros. By the definition, eight or sixteen channels of y at once, whose sums stay in
+// 3x3 convolutions of images: few channels in, 1 or 3, where transforms would mostly carry
+// zeros. By the definition, eight or sixteen channels of y at once, whose sums stay in
 // registers. The data gradient, which training never asks for, is Winograd's.
 //
 // Images are summed in fixed parts, in their order: the number of threads changes no bit.

@@ -5,7 +5,8 @@
 
 namespace kindred {
 
-// Swapped prediction (Caron et al. 2020, Eq. 1 and 2): with p the softmax of scores / tau,
+// Swapped prediction (Caron et al. 2020), the mean of both directions where they write the sum:
+// with p the softmax of scores / tau,
 //
 //   l = -1/2 ( sum_k q2_k log p1_k + sum_k q1_k log p2_k ),  mean over the batch.
 //

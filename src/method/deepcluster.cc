@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "loss/cluster_prediction.h"
 #include "loss/spherical_kmeans.h"
 #include "method/round_numbers.h"
 #include "model/network.h"
@@ -31,7 +32,7 @@ class DeepCluster : public Method {
   void BeginRound(const RoundStart&, NamedTensors&) override { numbers_.Begin(); }
 
   void BeginEpoch(const EpochStart& start, NamedTensors& local) override {
-    if (!local.contains("memory")) Fill(start, local);
+    if (start.key.epoch == 0) Fill(start, local);
     Cluster(start, local.at("memory"));
   }
 
@@ -44,9 +45,8 @@ class DeepCluster : public Method {
     embeddings_ = z.detach();
     auto loss = torch::zeros({});
     for (const auto& head : heads_) {
-      const auto logits = torch::mm(z, head.centroids.t()) / options_.tau;  // [2B, K]
       const auto nearest = head.nearest.index_select(0, samples_).repeat({2});
-      loss = loss + torch::nn::functional::cross_entropy(logits, nearest);
+      loss = loss + ClusterPrediction(z, head.centroids, nearest, options_.tau);
     }
     loss = loss / options_.heads;
     numbers_.Saw(z);
@@ -59,8 +59,10 @@ class DeepCluster : public Method {
     Remember(local.at("memory"), samples_, embeddings_);
   }
 
-  Metrics EndRound(NamedTensors&) override {
+  Metrics EndRound(NamedTensors& local) override {
+    local.erase("memory");  // the next round begins with another model
     heads_.clear();
+    samples_ = embeddings_ = at::Tensor();
     return numbers_.End();
   }
 
@@ -73,8 +75,8 @@ class DeepCluster : public Method {
     }
   }
 
-  // The embeddings of a client that has none: a pass as in training that leaves the running
-  // statistics alone.
+  // Embeddings by the model that the round begins with: a pass as in training that leaves the
+  // running statistics alone.
   void Fill(const EpochStart& start, NamedTensors& local) {
     torch::NoGradGuard no_gradient;
     const KeepBuffers keep(*network_);

@@ -8,8 +8,9 @@
 
 namespace kindred {
 
-// Shared: "encoder/..." and "projector/...". Kept: "memory" [2, |D_c|, D], the last embeddings of
-// both views of each image. Heads are its clusters, made anew each epoch, and stay with the client.
+// Shared: "encoder/..." and "projector/...". Kept during a round: "memory" [2, |D_c|, D], the last
+// embeddings of both views of each image, begun with a pass of the model that is sent. Heads are
+// its clusters, made anew each epoch, and stay with the client.
 std::unique_ptr<Method> MakeDeepCluster(const MethodContext& context);
 
 }  // namespace kindred

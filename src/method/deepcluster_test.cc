@@ -66,6 +66,8 @@ TEST(DeepCluster, MemoryHoldsBothViewsEmbeddingsOfEveryImage) {
   EXPECT_TRUE(torch::equal(memory.narrow(1, 8, 8), old.narrow(1, 8, 8)));
   method->BeginEpoch(ClusterEpoch(1, &looks), local);
   EXPECT_EQ(looks, 2);
+  method->EndRound(local);
+  EXPECT_TRUE(local.empty()) << "another model comes: its embeddings are others";
 }
 
 TEST(DeepCluster, TheLossIsTheCrossEntropyOfTheClustersOfEachHead) {

@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -35,14 +35,14 @@ class Fedca : public Method {
     numbers_.Begin();
   }
 
-  // Both views go through the network in one pass of 2B, as in SimCLR; as many public images in one
-  // of their own.
-  at::Tensor Loss(const Batch& batch, NamedTensors&) override {
+  // Both views go through the network in one pass of 2B, as in SimCLR; train.batch public images in
+  // one of their own.
+  at::Tensor Loss(const Batch& batch, NamedTensors& local) override {
     const auto z = network_(torch::cat({batch.first, batch.second}));  // [2B, D]
     numbers_.Saw(z);
     auto loss = NtXent(z, dictionary_, options_.tau);
     numbers_.Count("contrast", loss.item<double>());
-    if (options_.alignment > 0) loss = loss + options_.alignment * Alignment(batch);
+    if (options_.alignment > 0) loss = loss + options_.alignment * Alignment(batch, local);
     return loss;
   }
 
@@ -65,23 +65,24 @@ class Fedca : public Method {
   }
 
   std::string Note() const override {
-    return fmt::format(
-        "FedCA reimplemented from its description; base model of {} public images of {}, alignment "
-        "{}",
-        options_.public_images, options_.public_data, options_.alignment);
+    const std::string note = "FedCA reimplemented from its description";
+    if (options_.alignment == 0) return note + ", without alignment";
+    return fmt::format("{}; base model of at most {} public images of {}, alignment {}", note,
+                       options_.public_images, options_.public_data, options_.alignment);
   }
 
  private:
   // The squared distance of the network's features of public images to the base model's.
-  at::Tensor Alignment(const Batch& batch) {
-    const auto& x = batch.first;
-    if (x.size(2) != x.size(3)) {
-      throw UsageError(
-          "images of {} x {}: method \"fedca\" scales public images to a square; set "
-          "data.size",
-          x.size(3), x.size(2));
+  at::Tensor Alignment(const Batch& batch, NamedTensors& local) {
+    if (!base_) {
+      base_ = context_.common->Get([&] { return MakePublicBase(context_); });
     }
-    if (!base_) base_ = MakePublicBase(context_, static_cast<int>(x.size(2)));
+    const auto kept = local.find("public");
+    if (kept == local.end()) {
+      local["public"] = base_->features[0].clone();
+    } else if (!torch::equal(kept->second, base_->features[0])) {
+      throw DataError("fedca.public_data: the images are not those that this run began with");
+    }
     Rng rng({.seed = batch.key.seed,
              .purpose = Purpose::kAlignment,
              .round = batch.key.round,
@@ -101,7 +102,7 @@ class Fedca : public Method {
   MethodContext context_;
   FedcaOptions options_;
   Network network_;
-  std::optional<PublicBase> base_;  // made at the first step, the same for every client
+  std::shared_ptr<const PublicBase> base_;  // made at the first step, the same for every client
   // Of the round under way.
   at::Tensor dictionary_;  // [M, D]: others' features
   RoundNumbers numbers_;
@@ -111,6 +112,19 @@ class Fedca : public Method {
 
 std::unique_ptr<Method> MakeFedca(const MethodContext& context) {
   CheckBatchNorm(context);
+  CheckSquare(context);  // public images are scaled to their side
+  const FedcaOptions& fedca = context.method.fedca;
+  if (fedca.alignment > 0 && fedca.public_data == "folder" && fedca.public_path.empty()) {
+    throw UsageError("fedca.public_path is empty: say where the public images are");
+  }
+  // Shapes are drawn anew for the public, and there may be several folders.
+  if (fedca.alignment > 0 && fedca.public_data == context.data && context.data != "shapes" &&
+      context.data != "folder") {
+    throw UsageError(
+        "fedca.public_data = {} is what the clients hold; name another dataset, or set "
+        "fedca.alignment = 0",
+        Printable(fedca.public_data));
+  }
   return std::make_unique<Fedca>(context);
 }
 

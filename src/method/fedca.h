@@ -8,7 +8,8 @@
 
 namespace kindred {
 
-// Shared: "encoder/..." and "projector/...". Kept: nothing. Travels as well: the dictionary, at
+// Shared: "encoder/..." and "projector/...". Kept: "public", by which a resumed run knows
+// that its public images are still the same. Travels as well: the dictionary, at
 // most fedca.dictionary features a client.
 std::unique_ptr<Method> MakeFedca(const MethodContext& context);
 

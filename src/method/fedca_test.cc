@@ -20,7 +20,9 @@ MethodContext FedcaContext(double alignment) {
                                .alignment = alignment,
                                .public_images = 8,
                                .base_epochs = 1}},
-          .batch = kGoldenBatch};
+          .batch = kGoldenBatch,
+          .side = kGoldenSide,
+          .data = "mnist"};
 }
 
 at::Tensor FedcaRows(int64_t rows) { return GoldenRows(rows, 16, 0.5).to(torch::kFloat); }
@@ -51,7 +53,7 @@ TEST(Fedca, TheLossIsContrastWithTheDictionaryPlusWeighedAlignment) {
   Network network(FedcaContext(0.5).model, 3, ProjectorOptions{.norm = true});
   CopyInto(MakeFedca(FedcaContext(0.5))->Shared(), TensorsOf(*network));
   const auto z = network(torch::cat({GoldenViews(0, 0), GoldenViews(0, 1)}));
-  const PublicBase base = MakePublicBase(FedcaContext(0.5), kGoldenSide);
+  const PublicBase base = MakePublicBase(FedcaContext(0.5));
   const double contrast = NtXent(z, dictionary, 0.5).item<double>();
   const double alignment = LatentRegression(network(base.images), base.features).item<double>();
   EXPECT_NEAR(metrics.at("contrast"), contrast, 1e-4);
@@ -79,7 +81,40 @@ TEST(Fedca, SharesItsDictionaryAndNamesThePublicSet) {
   const auto features = method->FeaturesOf(GoldenViews(0, 0));
   EXPECT_EQ(DigestOf(method->Shared()), before);
   EXPECT_EQ(WhyNotFeatures(features, 16, 8), std::nullopt);
-  EXPECT_NE(method->Note().find("8 public images of shapes"), std::string::npos);
+  EXPECT_NE(method->Note().find("at most 8 public images of shapes"), std::string::npos);
+}
+
+TEST(Fedca, RefusesToCallPublicWhatClientsHold) {
+  MethodContext context = FedcaContext(0.01);
+  context.method.fedca.public_data = context.data = "cifar100";
+  ExpectError(ExitCode::kUsage, "is what the clients hold", [&] { MakeFedca(context); });
+  context.method.fedca.alignment = 0;
+  MakeFedca(context);
+}
+
+TEST(Fedca, OtherPublicImagesThanItBeganWithAreRefused) {
+  NamedTensors local;
+  for (const int images : {8, 7}) {
+    MethodContext context = FedcaContext(0.5);
+    context.method.fedca.public_images = images;
+    const auto method = MakeFedca(context);
+    method->BeginRound({}, local);
+    const auto step = [&] { method->Loss(GoldenStep(0), local); };
+    if (images == 8) {
+      step();
+    } else {
+      ExpectError(ExitCode::kData, "not those that this run began with", step);
+    }
+  }
+}
+
+TEST(Fedca, WorkersShareOneBaseModel) {
+  const MethodContext context = FedcaContext(0.5);
+  int made = 0;
+  const auto make = [&] { return ++made; };
+  EXPECT_EQ(*context.common->Get(make), 1);
+  EXPECT_EQ(*MethodContext(context).common->Get(make), 1);
+  EXPECT_EQ(made, 1);
 }
 
 TEST(Fedca, RefusesADictionaryThatCannotBe) {

@@ -109,7 +109,7 @@ void Bind(Config& config, MethodOptions& options) {
   config.Bind("fedca.base_epochs", &options.fedca.base_epochs, "the base model's epochs on them",
               {.least = 1, .most = 1e4});
   config.Bind("fedca.base_lr", &options.fedca.base_lr, "its learning rate, cosine to 0",
-              {.least = 0, .most = 1e3});
+              {.least = 0, .most = 10});
 }
 
 at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim) {
@@ -118,6 +118,13 @@ at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim) {
     throw NetworkError("round {}: the remote features are refused: {}", start.round + 1, *why);
   }
   return rows;
+}
+
+void CheckSquare(const MethodContext& context) {
+  if (context.side == 0) {
+    throw UsageError("method.name = {}: images must be square; set data.size",
+                     Printable(context.method.name));
+  }
 }
 
 void CheckBatchNorm(const MethodContext& context) {

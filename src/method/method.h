@@ -4,12 +4,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "method/method_options.h"
@@ -117,6 +118,23 @@ class Method {
   virtual std::string Note() const { return {}; }
 };
 
+// Something that takes long to make and is the same for the methods of all workers: whichever needs
+// it first makes it, the others wait.
+class MadeOnce {
+ public:
+  template <class Make>
+  auto Get(const Make& make) {
+    using Made = const std::invoke_result_t<Make>;
+    const std::lock_guard lock(mutex_);
+    if (!made_) made_ = std::make_shared<Made>(make());
+    return std::static_pointer_cast<Made>(made_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const void> made_;
+};
+
 // What the models of a run have in common.
 struct MethodContext {
   ModelOptions model;
@@ -125,8 +143,10 @@ struct MethodContext {
   int channels = 3;  // of the images
   int classes = 0;   // for methods that use labels
   int batch = 64;
-  uint64_t seed = 0;                 // of the initial weights
-  std::filesystem::path cache = {};  // where what takes long is kept between runs; empty: nowhere
+  uint64_t seed = 0;      // of the initial weights
+  int side = 32;          // of the images; 0: they are not square
+  std::string data = {};  // the name of the clients' dataset; empty: noise, to measure speed
+  std::shared_ptr<MadeOnce> common = std::make_shared<MadeOnce>();  // of all that are made of this
 };
 
 // An entry of the table: to add a method, write its file and one such line in method.cc.
@@ -141,6 +161,9 @@ std::span<const MethodKind> MethodKinds();
 
 // What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features.
 at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim);
+
+// Throws a usage error unless images are square, for methods that turn or scale them.
+void CheckSquare(const MethodContext& context);
 
 // Throws a usage error unless a batch has the two images that a projector's batch norm needs.
 void CheckBatchNorm(const MethodContext& context);

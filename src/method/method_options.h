@@ -22,7 +22,7 @@ struct CclOptions {
 
 // [simclr]
 struct SimclrOptions {
-  double tau = 0.5;  // Chen et al. 2020, Appendix B.9: best for CIFAR-10
+  double tau = 0.5;  // Chen et al. 2020: their choice for CIFAR-10
 };
 
 // [byol]: `fedema` takes it too.
@@ -44,7 +44,7 @@ struct SwavOptions {
   double tau = 0.1;       // temperature of the prediction
 };
 
-// [deepcluster]. DeepCluster-v2 of Caron et al. 2020, Appendix: heads, iterations, tau; clusters
+// [deepcluster]. DeepCluster-v2 of Caron et al. 2020: heads, iterations, tau; clusters
 // are ours.
 struct DeepClusterOptions {
   int clusters = 64;    // K of each head; a client with fewer images has one an image
@@ -56,7 +56,7 @@ struct DeepClusterOptions {
 // [fedca]. Zhang et al. 2020: the weight; the rest is ours.
 struct FedcaOptions {
   double tau = 0.5;                    // temperature of the contrastive loss
-  int dictionary = 512;                // features a client shares
+  int dictionary = 32;                 // features a client shares
   double alignment = 0.01;             // weight of alignment to the base model; 0: none
   std::string public_data = "shapes";  // the public set, a name of `kindred list datasets`
   std::string public_path;             // where it is; empty: where `kindred data get` puts it

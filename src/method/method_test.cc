@@ -24,10 +24,10 @@ Batch MethodBatch(int client, int step) {
 }
 
 // Two steps of SGD on a client, as a worker does them: everything that came of it, as text.
-std::string TrainSteps(Method& method, const NamedTensors& from, int client, int64_t remote) {
+std::string TrainSteps(Method& method, const NamedTensors& from, int client, int64_t remote,
+                       NamedTensors& local) {
   CopyInto(from, method.Shared());
   for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
-  NamedTensors local = method.NewLocalState();
   torch::manual_seed(client);
   method.BeginRound({.round = 4 + client,
                      .rounds = 20,
@@ -64,21 +64,28 @@ std::string TrainSteps(Method& method, const NamedTensors& from, int client, int
 // trained another client in between gives the same result.
 TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
   for (const auto& kind : MethodKinds()) {
-    for (const double lambda : {0.0, 0.5}) {
+    const bool matches = std::string_view(kind.name) == "ccl";
+    for (const double lambda : matches ? std::vector{0.0, 0.5} : std::vector{0.0}) {
       const MethodContext context = {
           .model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
           .method = {.name = kind.name,
                      .ccl = {.bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9},
                      .fedca = {.public_images = 16, .base_epochs = 1}},
           .classes = 3,
-          .batch = kMethodBatch};
+          .batch = kMethodBatch,
+          .side = 8,
+          .data = "mnist"};
       const auto fresh = MakeMethod(context), used = MakeMethod(context);
       const NamedTensors start = Clone(fresh->Shared());
       EXPECT_EQ(start.size(), used->Shared().size());
       EXPECT_FALSE(Under(start, fresh->EncoderPrefix()).empty());
-      const std::string expected = TrainSteps(*fresh, start, 1, 0);
-      EXPECT_NE(TrainSteps(*used, start, 7, 30), expected) << "another client";
-      EXPECT_EQ(TrainSteps(*used, start, 1, 0), expected) << kind.name;
+      NamedTensors local = fresh->NewLocalState(), same = used->NewLocalState(),
+                   other = used->NewLocalState();
+      for (int round = 0; round < 3; ++round) {  // the second begins with what the first kept
+        const std::string expected = TrainSteps(*fresh, start, 1, 0, local);
+        EXPECT_NE(TrainSteps(*used, start, 7, 30, other), expected) << "another client";
+        EXPECT_EQ(TrainSteps(*used, start, 1, 0, same), expected) << kind.name;
+      }
     }
   }
 }

@@ -6,20 +6,14 @@
 
 #include "augment/normalize.h"
 #include "augment/views.h"
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "kernel/kernel_path.h"
 #include "loss/nt_xent.h"
 #include "model/network.h"
-#include "model/safetensors.h"
 
 namespace kindred {
 namespace {
-
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of a kept network
 
 std::span<float> ImageIn(at::Tensor& images, int64_t i) {
   const auto size = static_cast<size_t>(images.numel() / images.size(0));
@@ -71,67 +65,37 @@ void Train(Network& network, const Dataset& data, const MethodContext& context) 
   }
 }
 
-// Names a trained base model: all that its bits depend on.
-std::string NameOf(const MethodContext& context, const Dataset& data) {
-  const FedcaOptions& options = context.method.fedca;
-  const ModelOptions& model = context.model;
-  Digest digest;
-  digest.Add(std::string_view("kindred base model 1 " KINDRED_VERSION));
-  digest.Add(std::string_view(DataHash(data)));
-  digest.Add(std::string_view(
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {}", model.arch, model.width, model.dim,
-                  model.bn_splits, model.engine, static_cast<int>(BestKernelPath()), context.batch,
-                  context.seed, options.tau, options.base_epochs, options.base_lr)));
-  return digest.Hex();
-}
-
-// Fills the network from the file. False: it is not there, or is not what was kept.
-bool Find(const std::filesystem::path& file, Network& network) {
-  if (!FileExists(file)) return false;
-  try {
-    const Safetensors kept = ParseSafetensors(ReadFile(file, kMostBytes), file.string());
-    const auto digest = kept.metadata.find("digest");
-    if (digest == kept.metadata.end() || digest->second != DigestOf(kept.tensors)) {
-      throw DataError("{}: damaged", Printable(file.string()));
-    }
-    CopyInto(kept.tensors, TensorsOf(*network));
-    return true;
-  } catch (const Error& error) {
-    spdlog::warn("{}; the base model is trained again", error.what());
-    return false;
-  }
-}
-
-void Keep(const std::filesystem::path& file, const Network& network) {
-  try {
-    MakeFolder(file.parent_path());
-    const NamedTensors tensors = TensorsOf(*network);
-    WriteFileAtomically(file, SerializeSafetensors({tensors, {{"digest", DigestOf(tensors)}}}));
-  } catch (const Error& error) {
-    spdlog::warn("the base model cannot be kept: {}", error.what());
-  }
+// What takes the same time to align with, for benchmarks.
+PublicBase NoiseBase(const MethodContext& context) {
+  const auto noise = [&](at::IntArrayRef sizes) {
+    auto values = torch::empty(sizes);
+    Rng rng({.seed = context.seed, .purpose = Purpose::kBaseViews});
+    float* at = values.data_ptr<float>();
+    for (int64_t i = 0; i < values.numel(); ++i) at[i] = static_cast<float>(rng.Normal());
+    return values;
+  };
+  return {.images = noise({context.batch, context.channels, context.side, context.side}),
+          .features = torch::nn::functional::normalize(noise({context.batch, context.model.dim}))};
 }
 
 }  // namespace
 
-PublicBase MakePublicBase(const MethodContext& context, int side) {
+PublicBase MakePublicBase(const MethodContext& context) {
   const FedcaOptions& options = context.method.fedca;
+  if (context.data.empty()) return NoiseBase(context);
   Dataset data = LoadDataset({.name = options.public_data,
                               .path = options.public_path,
-                              .size = side,
+                              .size = context.side,
                               .channels = context.channels,
-                              .limit = options.public_images});
+                              .limit = options.public_images,
+                              .draw = 2});
   data.test = {};
   Network network(context.model, context.channels, ProjectorOptions{.norm = true});
   Initialize(*network, context.seed);
-  const auto file = context.cache / "base" / (NameOf(context, data) + ".safetensors");
-  if (context.cache.empty() || !Find(file, network)) {
-    spdlog::info("a base model learns from {} public images of {}", data.train.images.count,
-                 data.name);
-    network->train();
-    Train(network, data, context);
-    if (!context.cache.empty()) Keep(file, network);
-  }
+  spdlog::info("a base model learns from {} public images of {}", data.train.images.count,
+               data.name);
+  network->train();
+  Train(network, data, context);
   torch::NoGradGuard no_gradient;
   network->eval();
   const Images& images = data.train.images;

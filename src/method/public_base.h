@@ -12,10 +12,11 @@ struct PublicBase {
   at::Tensor features;  // [M, D] unit rows: what the base model makes of them
 };
 
-// Loads fedca.public_images images of fedca.public_data, scaled to `side`, and trains a network on
-// them by SimCLR: from the clients' initial weights, fedca.base_epochs epochs, default views. A
-// function of the context. With a context.cache the trained network is kept there and found again.
-// Throws a data error when the images cannot be read.
-PublicBase MakePublicBase(const MethodContext& context, int side);
+// Loads fedca.public_images images of fedca.public_data, scaled to the clients', and trains a
+// network on them by SimCLR: from the clients' initial weights, fedca.base_epochs epochs, default
+// views, SGD with momentum .9 and decay 5e-4. A function of the context. Throws a data error when
+// the images cannot be read. Where the clients' data are noise, so is this: nothing is read or
+// trained.
+PublicBase MakePublicBase(const MethodContext& context);
 
 }  // namespace kindred

@@ -30,10 +30,6 @@ class Rotation : public Method {
   // drawn; the second view is not used.
   at::Tensor Loss(const Batch& batch, NamedTensors&) override {
     const auto& x = batch.first;
-    if (x.size(2) != x.size(3)) {
-      throw UsageError("images of {} x {}: method \"rotation\" turns square ones; set data.size",
-                       x.size(3), x.size(2));
-    }
     const auto logits = model_(FourTurns(x));  // [4B, 4]
     const auto loss = RotationLoss(logits);
     const auto right = logits.argmax(1) == TurnsOf(x.size(0));
@@ -53,6 +49,7 @@ class Rotation : public Method {
 }  // namespace
 
 std::unique_ptr<Method> MakeRotation(const MethodContext& context) {
+  CheckSquare(context);
   return std::make_unique<Rotation>(context);
 }
 

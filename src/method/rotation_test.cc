@@ -46,11 +46,9 @@ TEST(Rotation, TellsHowOftenItIsRight) {
 }
 
 TEST(Rotation, TurnsSquareImagesAlone) {
-  const auto method = GoldenRotation();
-  NamedTensors local;
-  Batch batch = GoldenStep(0);
-  batch.first = batch.first.narrow(3, 0, 12);
-  ExpectError(ExitCode::kUsage, "images of 12 x 16", [&] { method->Loss(batch, local); });
+  MethodContext context = {.model = kGoldenModel, .method = {.name = "rotation"}};
+  context.side = 0;
+  ExpectError(ExitCode::kUsage, "images must be square", [&] { MakeRotation(context); });
 }
 
 }  // namespace

@@ -32,10 +32,11 @@ void RoundNumbers::Saw(const at::Tensor& features) {
   }
 }
 
-Metrics RoundNumbers::End() const {
+Metrics RoundNumbers::End() {
   Metrics metrics;
   for (const auto& [name, sum] : sums_) metrics[name] = sum.total / sum.steps;
   if (!seen_.empty()) AddSpread(metrics, torch::cat(seen_));
+  Begin();
   return metrics;
 }
 

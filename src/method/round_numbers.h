@@ -25,8 +25,8 @@ class RoundNumbers {
   // Unit features [B, D] of a step. Those of the round's last steps, some hundreds, are kept.
   void Saw(const at::Tensor& features);
 
-  // The means, and the spread of the features where any were seen.
-  Metrics End() const;
+  // The means, and the spread of the features where any were seen; then forgets the round.
+  Metrics End();
 
  private:
   struct Sum {

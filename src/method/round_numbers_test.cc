@@ -20,16 +20,19 @@ TEST(RoundNumbers, AreMeansOverTheStepsThatGaveThem) {
 TEST(RoundNumbers, SpreadIsThatOfTheLastSteps) {
   RoundNumbers numbers;
   torch::manual_seed(1);
-  numbers.Saw(torch::nn::functional::normalize(torch::randn({300, 8})));
-  const double spread = numbers.End().at("feature_rank");
-  EXPECT_GT(spread, 6) << "random directions";
+  const auto random = torch::nn::functional::normalize(torch::randn({300, 8})),
+             one = torch::nn::functional::normalize(torch::ones({500, 8}));
+  const auto after = [&](const std::vector<at::Tensor>& steps) {
+    for (const auto& step : steps) numbers.Saw(step);
+    return numbers.End();
+  };
+  EXPECT_GT(after({random}).at("feature_rank"), 6) << "random directions";
   // 500 rows that are all one: the random ones are still among the last 512 or more.
-  const auto one = torch::nn::functional::normalize(torch::ones({500, 8}));
-  numbers.Saw(one);
-  EXPECT_GT(numbers.End().at("feature_rank"), 1.5);
-  numbers.Saw(one);
-  EXPECT_NEAR(numbers.End().at("feature_cosine"), 1, 1e-5);
-  EXPECT_NEAR(numbers.End().at("feature_rank"), 1, 1e-2);
+  EXPECT_GT(after({random, one}).at("feature_rank"), 1.5);
+  const Metrics last = after({random, one, one});
+  EXPECT_NEAR(last.at("feature_cosine"), 1, 1e-5);
+  EXPECT_NEAR(last.at("feature_rank"), 1, 1e-2);
+  EXPECT_TRUE(numbers.End().empty()) << "the round is forgotten";
 }
 
 }  // namespace

@@ -20,12 +20,4 @@ Config BindExperiment(Experiment& experiment) {
   return config;
 }
 
-std::filesystem::path ModelCacheFolder() {
-  try {
-    return CacheFolder() / "models";
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 }  // namespace kindred

@@ -32,7 +32,4 @@ struct Experiment {
 // A configuration bound to the fields of `experiment`, which must outlive it.
 Config BindExperiment(Experiment& experiment);
 
-// Where methods keep what takes long; empty, for nowhere, when there is no home.
-std::filesystem::path ModelCacheFolder();
-
 }  // namespace kindred

@@ -29,6 +29,8 @@ const char* KernelsOf(const std::string& engine) {
   return BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
 }
 
+int SideOf(const Images& images) { return images.height == images.width ? images.height : 0; }
+
 }  // namespace
 
 Simulation::Simulation(const Experiment& experiment, const std::string& config_hash,
@@ -43,14 +45,15 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .classes = dataset_.train.labels.empty() ? 0 : dataset_.Classes(),
                .batch = experiment.train.batch,
                .seed = experiment.train.seed,
-               .cache = ModelCacheFolder()},
+               .side = SideOf(dataset_.train.images),
+               .data = experiment.data.name},
       workers_(std::min(WorkerCount(experiment.train.workers),
                         ClientsInRound(partition_.Clients(), experiment.train.participation))),
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
-  if (method_->FeaturesToShare() > 0) CheckMixes();
+  if (method_->FeaturesToShare() > 0 && experiment.privacy.features != "plain") CheckMixes();
   if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
     dataset_.test = Select(
         dataset_.test,
@@ -65,7 +68,7 @@ void Simulation::CheckMixes() const {
     if (images < static_cast<size_t>(experiment_.privacy.mix)) {
       throw UsageError(
           "client {} has {} images, an encoding mixes privacy.mix = {}; use fewer clients or more "
-          "images, lower privacy.mix, or a method that shares no features (method.name = \"moco\")",
+          "images, lower privacy.mix, or a method that shares no features",
           client, images, experiment_.privacy.mix);
     }
   }

@@ -70,9 +70,9 @@ MethodContext ContextOf(const Experiment& experiment, const std::string& engine)
                            .channels = experiment.data.channels,
                            .classes = kClasses,
                            .batch = experiment.train.batch,
-                           .seed = experiment.train.seed,
-                           .cache = ModelCacheFolder()};
+                           .seed = experiment.train.seed};
   context.model.engine = engine;
+  context.side = experiment.data.size > 0 ? experiment.data.size : kUsualSide;
   return context;
 }
 
