@@ -13,6 +13,7 @@
 #include "method/fedema.h"
 #include "method/rotation.h"
 #include "method/simclr.h"
+#include "method/simsiam.h"
 #include "method/supervised.h"
 #include "method/swav.h"
 
@@ -37,6 +38,7 @@ constexpr MethodKind kKinds[] = {
     {"fedca", "Zhang et al., arXiv 2020",
      "FedCA: SimCLR, others' features as negatives, a public base model (reimplemented)",
      MakeFedca},
+    {"simsiam", "Chen and He, CVPR 2021", "FedSimSiam: predict one's other view", MakeSimsiam},
     {"supervised", "McMahan et al., AISTATS 2017", "FedAvg with every label, an upper bound",
      MakeSupervised},
 };

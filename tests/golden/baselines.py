@@ -59,6 +59,17 @@ class Byol(Net):
                 t.data = MOMENTUM * t.data + (1 - MOMENTUM) * p.data
 
 
+class Simsiam(Net):
+    def __init__(self):
+        super().__init__(norm=True)
+        self.predictor = mlp(DIM, DIM // 4, DIM, norm=True)
+
+    def loss(self, one, two, step):
+        z1, z2 = self.project(one), self.project(two)
+        p1, p2 = self.predictor(z1), self.predictor(z2)
+        return 2 - F.cosine_similarity(p1, z2.detach()).mean() - F.cosine_similarity(p2, z1.detach()).mean()
+
+
 class Swav(Net):
     def __init__(self):
         super().__init__(norm=True)
@@ -87,7 +98,8 @@ class Swav(Net):
 
 torch.set_num_threads(1)
 result = {}
-for name, kind in (("simclr", Simclr), ("rotation", Rotation), ("byol", Byol), ("swav", Swav)):
+for name, kind in (("simclr", Simclr), ("rotation", Rotation), ("byol", Byol), ("simsiam", Simsiam),
+                   ("swav", Swav)):
     model = kind()
     fill(model)
     if hasattr(model, "begin"):

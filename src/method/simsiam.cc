@@ -1,0 +1,71 @@
+#include "method/simsiam.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+
+#include "loss/latent_regression.h"
+#include "method/round_numbers.h"
+#include "model/network.h"
+
+namespace kindred {
+namespace {
+
+class Simsiam : public Method {
+ public:
+  explicit Simsiam(const MethodContext& context)
+      : network_(context.model, context.channels, ProjectorOptions{.norm = true}),
+        predictor_(context.model.dim, context.model.dim,
+                   ProjectorOptions{.hidden = std::max<int64_t>(1, context.model.dim / 4),
+                                    .norm = true,
+                                    .splits = context.model.bn_splits}) {
+    Initialize(*network_, context.seed);
+    Initialize(*predictor_, context.seed, network_->parameters().size());
+    network_->train();
+    predictor_->train();
+  }
+
+  NamedTensors Shared() const override {
+    NamedTensors tensors = TensorsOf(*network_);
+    AddUnder(tensors, "predictor", OwnTensorsOf(*predictor_));
+    return tensors;
+  }
+
+  std::string EncoderPrefix() const override { return "encoder"; }
+
+  std::vector<at::Tensor> Trained() const override {
+    auto trained = network_->parameters();
+    const auto predictor = predictor_->parameters();
+    trained.insert(trained.end(), predictor.begin(), predictor.end());
+    return trained;
+  }
+
+  NamedTensors NewLocalState() const override { return {}; }
+  void BeginRound(const RoundStart&, NamedTensors&) override { numbers_.Begin(); }
+
+  // Each view predicts the other, which gets no gradient. One view at a time: batch norm sees one
+  // view of each image. The predictor is narrow inside, a quarter of z, as published.
+  at::Tensor Loss(const Batch& batch, NamedTensors&) override {
+    const auto z1 = network_->Project(batch.first), z2 = network_->Project(batch.second);
+    numbers_.Saw(torch::nn::functional::normalize(z1.detach()));
+    const auto p1 = predictor_(z1), p2 = predictor_(z2);  // in this order: it moves statistics
+    return (LatentRegression(p1, z2) + LatentRegression(p2, z1)) / 2;
+  }
+
+  void AfterStep(NamedTensors&) override {}
+  Metrics EndRound(NamedTensors&) override { return numbers_.End(); }
+
+ private:
+  Network network_;
+  Projector predictor_;
+  RoundNumbers numbers_;  // of the round under way
+};
+
+}  // namespace
+
+std::unique_ptr<Method> MakeSimsiam(const MethodContext& context) {
+  CheckBatchNorm(context);
+  return std::make_unique<Simsiam>(context);
+}
+
+}  // namespace kindred
