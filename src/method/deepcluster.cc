@@ -9,27 +9,15 @@
 #include "base/rng.h"
 #include "loss/cluster_prediction.h"
 #include "loss/spherical_kmeans.h"
-#include "method/round_numbers.h"
-#include "model/network.h"
+#include "method/one_network.h"
 
 namespace kindred {
 namespace {
 
-class DeepCluster : public Method {
+class DeepCluster : public OneNetwork {
  public:
   explicit DeepCluster(const MethodContext& context)
-      : options_(context.method.deepcluster),
-        dim_(context.model.dim),
-        network_(context.model, context.channels, ProjectorOptions{.norm = true}) {
-    Initialize(*network_, context.seed);
-    network_->train();
-  }
-
-  NamedTensors Shared() const override { return TensorsOf(*network_); }
-  std::string EncoderPrefix() const override { return "encoder"; }
-  std::vector<at::Tensor> Trained() const override { return network_->parameters(); }
-  NamedTensors NewLocalState() const override { return {}; }
-  void BeginRound(const RoundStart&, NamedTensors&) override { numbers_.Begin(); }
+      : OneNetwork(context), options_(context.method.deepcluster), dim_(context.model.dim) {}
 
   void BeginEpoch(const EpochStart& start, NamedTensors& local) override {
     if (start.key.epoch == 0) Fill(start, local);
@@ -63,7 +51,7 @@ class DeepCluster : public Method {
     local.erase("memory");  // the next round begins with another model
     heads_.clear();
     samples_ = embeddings_ = at::Tensor();
-    return numbers_.End();
+    return OneNetwork::EndRound(local);
   }
 
  private:
@@ -108,8 +96,6 @@ class DeepCluster : public Method {
 
   DeepClusterOptions options_;
   int64_t dim_;
-  Network network_;
-  RoundNumbers numbers_;                  // of the round under way
   std::vector<SphericalClusters> heads_;  // of the epoch under way
   at::Tensor samples_, embeddings_;       // of the step under way
 };
@@ -117,7 +103,6 @@ class DeepCluster : public Method {
 }  // namespace
 
 std::unique_ptr<Method> MakeDeepCluster(const MethodContext& context) {
-  CheckBatchNorm(context);
   return std::make_unique<DeepCluster>(context);
 }
 

@@ -8,31 +8,20 @@
 #include "base/rng.h"
 #include "loss/latent_regression.h"
 #include "loss/nt_xent.h"
+#include "method/one_network.h"
 #include "method/public_base.h"
-#include "method/round_numbers.h"
-#include "model/network.h"
 
 namespace kindred {
 namespace {
 
-class Fedca : public Method {
+class Fedca : public OneNetwork {
  public:
   explicit Fedca(const MethodContext& context)
-      : context_(context),
-        options_(context.method.fedca),
-        network_(context.model, context.channels, ProjectorOptions{.norm = true}) {
-    Initialize(*network_, context.seed);
-    network_->train();
-  }
+      : OneNetwork(context), context_(context), options_(context.method.fedca) {}
 
-  NamedTensors Shared() const override { return TensorsOf(*network_); }
-  std::string EncoderPrefix() const override { return "encoder"; }
-  std::vector<at::Tensor> Trained() const override { return network_->parameters(); }
-  NamedTensors NewLocalState() const override { return {}; }
-
-  void BeginRound(const RoundStart& start, NamedTensors&) override {
+  void BeginRound(const RoundStart& start, NamedTensors& local) override {
+    OneNetwork::BeginRound(start, local);
     dictionary_ = RemoteFeatures(start, context_.model.dim);
-    numbers_.Begin();
   }
 
   // Both views go through the network in one pass of 2B, as in SimCLR; train.batch public images in
@@ -46,11 +35,9 @@ class Fedca : public Method {
     return loss;
   }
 
-  void AfterStep(NamedTensors&) override {}
-
-  Metrics EndRound(NamedTensors&) override {
+  Metrics EndRound(NamedTensors& local) override {
     dictionary_ = at::Tensor();
-    return numbers_.End();
+    return OneNetwork::EndRound(local);
   }
 
   int FeaturesToShare() const override { return options_.dictionary; }
@@ -101,17 +88,13 @@ class Fedca : public Method {
 
   MethodContext context_;
   FedcaOptions options_;
-  Network network_;
   std::shared_ptr<const PublicBase> base_;  // made at the first step, the same for every client
-  // Of the round under way.
-  at::Tensor dictionary_;  // [M, D]: others' features
-  RoundNumbers numbers_;
+  at::Tensor dictionary_;                   // [M, D]: others' features, of the round under way
 };
 
 }  // namespace
 
 std::unique_ptr<Method> MakeFedca(const MethodContext& context) {
-  CheckBatchNorm(context);
   CheckSquare(context);  // public images are scaled to their side
   const FedcaOptions& fedca = context.method.fedca;
   if (fedca.alignment > 0 && fedca.public_data == "folder" && fedca.public_path.empty()) {

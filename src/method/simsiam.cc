@@ -5,43 +5,35 @@
 #include <algorithm>
 
 #include "loss/latent_regression.h"
-#include "method/round_numbers.h"
-#include "model/network.h"
+#include "method/one_network.h"
 
 namespace kindred {
 namespace {
 
-class Simsiam : public Method {
+class Simsiam : public OneNetwork {
  public:
   explicit Simsiam(const MethodContext& context)
-      : network_(context.model, context.channels, ProjectorOptions{.norm = true}),
+      : OneNetwork(context),
         predictor_(context.model.dim, context.model.dim,
                    ProjectorOptions{.hidden = std::max<int64_t>(1, context.model.dim / 4),
                                     .norm = true,
                                     .splits = context.model.bn_splits}) {
-    Initialize(*network_, context.seed);
     Initialize(*predictor_, context.seed, network_->parameters().size());
-    network_->train();
     predictor_->train();
   }
 
   NamedTensors Shared() const override {
-    NamedTensors tensors = TensorsOf(*network_);
+    NamedTensors tensors = OneNetwork::Shared();
     AddUnder(tensors, "predictor", OwnTensorsOf(*predictor_));
     return tensors;
   }
 
-  std::string EncoderPrefix() const override { return "encoder"; }
-
   std::vector<at::Tensor> Trained() const override {
-    auto trained = network_->parameters();
+    auto trained = OneNetwork::Trained();
     const auto predictor = predictor_->parameters();
     trained.insert(trained.end(), predictor.begin(), predictor.end());
     return trained;
   }
-
-  NamedTensors NewLocalState() const override { return {}; }
-  void BeginRound(const RoundStart&, NamedTensors&) override { numbers_.Begin(); }
 
   // Each view predicts the other, which gets no gradient. One view at a time: batch norm sees one
   // view of each image. The predictor is narrow inside, a quarter of z, as published.
@@ -52,19 +44,13 @@ class Simsiam : public Method {
     return (LatentRegression(p1, z2) + LatentRegression(p2, z1)) / 2;
   }
 
-  void AfterStep(NamedTensors&) override {}
-  Metrics EndRound(NamedTensors&) override { return numbers_.End(); }
-
  private:
-  Network network_;
   Projector predictor_;
-  RoundNumbers numbers_;  // of the round under way
 };
 
 }  // namespace
 
 std::unique_ptr<Method> MakeSimsiam(const MethodContext& context) {
-  CheckBatchNorm(context);
   return std::make_unique<Simsiam>(context);
 }
 

@@ -6,43 +6,36 @@
 
 #include "loss/sinkhorn.h"
 #include "loss/swapped_prediction.h"
-#include "method/round_numbers.h"
-#include "model/network.h"
+#include "method/one_network.h"
 
 namespace kindred {
 namespace {
 
-class Swav : public Method {
+class Swav : public OneNetwork {
  public:
   explicit Swav(const MethodContext& context)
-      : options_(context.method.swav),
-        network_(context.model, context.channels, ProjectorOptions{.norm = true}),
+      : OneNetwork(context),
+        options_(context.method.swav),
         prototypes_(torch::nn::LinearOptions(context.model.dim, options_.prototypes).bias(false)) {
-    Initialize(*network_, context.seed);
     Initialize(*prototypes_, context.seed, network_->parameters().size());
     Renormalize();
-    network_->train();
   }
 
   NamedTensors Shared() const override {
-    NamedTensors tensors = TensorsOf(*network_);
+    NamedTensors tensors = OneNetwork::Shared();
     AddUnder(tensors, "prototypes", OwnTensorsOf(*prototypes_));
     return tensors;
   }
 
-  std::string EncoderPrefix() const override { return "encoder"; }
-
   std::vector<at::Tensor> Trained() const override {
-    auto trained = network_->parameters();
+    auto trained = OneNetwork::Trained();
     trained.push_back(prototypes_->weight);
     return trained;
   }
 
-  NamedTensors NewLocalState() const override { return {}; }
-
-  void BeginRound(const RoundStart&, NamedTensors&) override {
+  void BeginRound(const RoundStart& start, NamedTensors& local) override {
+    OneNetwork::BeginRound(start, local);
     Renormalize();  // a mean of unit rows is shorter
-    numbers_.Begin();
     used_ = torch::zeros({options_.prototypes}, torch::kBool);
   }
 
@@ -66,8 +59,8 @@ class Swav : public Method {
 
   void AfterStep(NamedTensors&) override { Renormalize(); }
 
-  Metrics EndRound(NamedTensors&) override {
-    Metrics metrics = numbers_.End();
+  Metrics EndRound(NamedTensors& local) override {
+    Metrics metrics = OneNetwork::EndRound(local);
     metrics["prototypes_used"] = static_cast<double>(used_.sum().item<int64_t>());
     return metrics;
   }
@@ -79,17 +72,13 @@ class Swav : public Method {
   }
 
   SwavOptions options_;
-  Network network_;
   torch::nn::Linear prototypes_;
-  // Of the round under way.
-  RoundNumbers numbers_;
-  at::Tensor used_;  // [P]: prototypes that were nearest to some view
+  at::Tensor used_;  // [P]: prototypes that were nearest to some view of the round under way
 };
 
 }  // namespace
 
 std::unique_ptr<Method> MakeSwav(const MethodContext& context) {
-  CheckBatchNorm(context);
   return std::make_unique<Swav>(context);
 }
 
