@@ -105,7 +105,8 @@ void Bind(Config& config, MethodOptions& options) {
               "weight of alignment to the base model; 0: none", {.least = 0, .most = 1000});
   config.Bind("fedca.public_data", &options.fedca.public_data,
               "what the base model learns from: kindred list datasets", {.choices = datasets});
-  config.Bind("fedca.public_path", &options.fedca.public_path, "where that is; empty: the cache");
+  config.Bind("fedca.public_path", &options.fedca.public_path,
+              "where that is; empty: where kindred data get puts it");
   config.Bind("fedca.public_images", &options.fedca.public_images, "how many of its images",
               {.least = 2, .most = 1 << 24});
   config.Bind("fedca.base_epochs", &options.fedca.base_epochs, "the base model's epochs on them",
