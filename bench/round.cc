@@ -38,9 +38,8 @@ struct Federation {
         workers, {});
     ServerState state = {.global = global};
     return Seconds([&] {
-      RunRounds(
-          {.train = {.rounds = 1, .epochs = epochs, .batch = 32}, .clients = partition.Clients()},
-          transport, state, [](const RoundReport&) {});
+      RunRounds({.train = {.rounds = 1, .epochs = epochs, .batch = 32}}, transport, state,
+                [](const RoundReport&) {});
     });
   }
 

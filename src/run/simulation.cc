@@ -130,7 +130,6 @@ void Simulation::Train(const std::atomic<bool>& stop) {
                       workers_, hooks, WorkerCount(train.workers));
   RunRounds({.train = train,
              .features = experiment_.features,
-             .clients = partition_.Clients(),
              .first = record_.NextRound(),
              .features_width = experiment_.model.dim,
              .features_most = method_->FeaturesToShare()},

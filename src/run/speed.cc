@@ -104,7 +104,6 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
   double rate = 0;
   RunRounds({.train = train,
              .features = experiment.features,
-             .clients = partition.Clients(),
              .features_width = experiment.model.dim,
              .features_most = method->FeaturesToShare()},
             transport, state, [&](const RoundReport& report) {

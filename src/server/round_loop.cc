@@ -1,6 +1,5 @@
 #include "server/round_loop.h"
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <numbers>
@@ -34,6 +33,19 @@ void AddMeans(const std::map<int, Arrival>& arrivals, RoundReport& report) {
   for (auto& [name, value] : report.metrics) value /= weights[name];
 }
 
+// Whom the round asks of those there are: beta of them, and `over` of those more for the case that
+// some are slow.
+Chosen Choose(const std::vector<int>& available, const TrainOptions& train, double over,
+              int round) {
+  const int count = static_cast<int>(available.size());
+  Chosen chosen = {.wanted = ClientsInRound(count, train.participation)};
+  const double share = std::min(1.0, train.participation * (1 + over));
+  for (const int place : SampleClients(count, share, round, train.seed)) {
+    chosen.clients.push_back(available[static_cast<size_t>(place)]);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerState& state,
@@ -41,33 +53,31 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
   const TrainOptions& train = options.train;
   for (int round = options.first; round < train.rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    const auto chosen = SampleClients(options.clients, train.participation, round, train.seed);
-    RoundReport report{.round = round,
-                       .lr = CosineRate(train.lr, round, train.rounds),
-                       .clients = static_cast<int>(chosen.size())};
+    const Chosen chosen = Choose(transport.Available(), train, options.over_selection, round);
+    RoundReport report{.round = round, .lr = CosineRate(train.lr, round, train.rounds)};
     state.pool.DropOld(round, options.features.max_age);
-    std::atomic<uint64_t> bytes_down = 0;
-    const auto plan_for = [&](int client) {
-      Plan plan = {
+    const auto plan_for = [&](int client) -> Plan {
+      return {
           .round = round,
           .rounds = train.rounds,
           .lr = report.lr,
           .model = state.global,
           .remote = state.pool.RemoteFor(client, round, options.features.max_remote, train.seed)};
-      bytes_down += BytesOf(plan.model) + BytesOf(plan.remote.rows);
-      return plan;
     };
     WeightedMean mean;
     std::map<int, Arrival> arrivals;  // without their models
-    transport.Run(plan_for, chosen, [&](Arrival&& arrival) {
+    const auto add = [&](Arrival&& arrival) -> std::optional<std::string> {
       mean.Add(arrival.model, arrival.images);
-      report.bytes_up += BytesOf(arrival.model) + BytesOf(arrival.features);
       report.images += arrival.seen;
       arrival.model.clear();
       arrivals.emplace(arrival.client, std::move(arrival));
-    });
+      return std::nullopt;
+    };
+    const Traffic traffic = transport.Run(plan_for, chosen, add);
     AddMeans(arrivals, report);
-    report.bytes_down = bytes_down;
+    report.clients = static_cast<int>(arrivals.size());
+    report.bytes_down = traffic.down;
+    report.bytes_up = traffic.up;
     report.weight = mean.Weight();
     state.global = mean.Take();
     for (auto& [client, arrival] : arrivals) {

@@ -32,7 +32,7 @@ struct ServerState {
 struct RoundLoopOptions {
   TrainOptions train;
   FeatureOptions features = {};
-  int clients = 1;
+  double over_selection = 0;    // how many more clients are asked than are wanted, a share of them
   int first = 0;                // round to begin with
   int features_width = 128;     // what shared features must be,
   int features_most = 1 << 20;  // and how many a client may share

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "server/client_sampling.h"
@@ -12,8 +13,25 @@
 namespace kindred {
 namespace {
 
+// Clients 0, ..., count - 1 are there.
+struct FakeClients : Transport {
+  int count = 1;
+
+  std::vector<int> Available() override {
+    std::vector<int> all(static_cast<size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  // What the plan and the update weigh.
+  static void Count(const Plan& plan, const Arrival& arrival, Traffic& traffic) {
+    traffic.down += BytesOf(plan.model) + BytesOf(plan.remote.rows);
+    traffic.up += BytesOf(arrival.model) + BytesOf(arrival.features);
+  }
+};
+
 // Client c has 1 + c images and sends 0.5 model + c + round; what it was handed is kept.
-struct FakeTransport : Transport {
+struct FakeTransport : FakeClients {
   struct Call {
     int round;
     double lr;
@@ -35,17 +53,16 @@ struct FakeTransport : Transport {
             .seen = 100 + client};
   }
 
-  void Run(const PlanFor& plan_for, std::span<const int> clients,
-           const OnArrival& on_arrival) override {
-    const Plan plan = plan_for(clients[0]);
-    calls.push_back({plan.round, plan.lr, std::vector<int>(clients.begin(), clients.end()),
-                     DigestOf(plan.model)});
-    std::vector<int> order(clients.begin(), clients.end());
+  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
+    const Plan plan = plan_for(chosen.clients[0]);
+    calls.push_back({plan.round, plan.lr, chosen.clients, DigestOf(plan.model)});
+    std::vector<int> order = chosen.clients;
     if (backwards) std::reverse(order.begin(), order.end());
     for (const int client : order) {
       on_arrival(Answer(plan_for(client), client));
       if (plan.round == fail_in) throw std::runtime_error("the network is down");
     }
+    return {};
   }
 };
 
@@ -56,14 +73,14 @@ NamedTensors LoopModel() {
 void IgnoreRound(const RoundReport&) {}
 
 // RunRounds for a model alone: no features are shared.
-void RunLoop(const TrainOptions& train, int clients, int first, Transport& transport,
+void RunLoop(const TrainOptions& train, int clients, int first, FakeClients& transport,
              NamedTensors& global, const std::function<void(const RoundReport&)>& on_round) {
+  transport.count = clients;
   ServerState state = {.global = global};
-  RunRounds({.train = train, .clients = clients, .first = first}, transport, state,
-            [&](const RoundReport& report) {
-              global = state.global;
-              on_round(report);
-            });
+  RunRounds({.train = train, .first = first}, transport, state, [&](const RoundReport& report) {
+    global = state.global;
+    on_round(report);
+  });
 }
 
 TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
@@ -198,14 +215,15 @@ TEST(RunRounds, AFailingTransportLeavesTheModelOfTheLastWholeRound) {
 }
 
 TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
-  struct Diverging : Transport {
-    void Run(const PlanFor& plan_for, std::span<const int> clients,
-             const OnArrival& on_arrival) override {
-      for (const int client : clients) {
+  struct Diverging : FakeClients {
+    Traffic Run(const PlanFor& plan_for, const Chosen& chosen,
+                const OnArrival& on_arrival) override {
+      for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         if (client == 1) model.at("a")[2] = NAN;
         on_arrival({.client = client, .model = std::move(model), .images = 1, .steps = 1});
       }
+      return {};
     }
   } transport;
   auto global = LoopModel();
@@ -215,30 +233,34 @@ TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
 }
 
 // Client c shares one row of length `length`; how many it was sent is kept.
-struct SharingTransport : Transport {
+struct SharingTransport : FakeClients {
   std::vector<int64_t> received;
   float length = 1;
-  void Run(const PlanFor& plan_for, std::span<const int> clients,
-           const OnArrival& on_arrival) override {
-    for (const int client : clients) {
+  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
+    Traffic traffic;
+    for (const int client : chosen.clients) {
       const Plan plan = plan_for(client);
       received.push_back(plan.remote.Size());
-      on_arrival({.client = client,
-                  .model = Clone(plan.model),
-                  .features = torch::tensor({{length, 0.0f}}),
-                  .images = 1,
-                  .steps = 1 + client,
-                  .metrics = {{"all", 1.0 * client}, {"of " + std::to_string(client), 7}}});
+      Arrival arrival = {.client = client,
+                         .model = Clone(plan.model),
+                         .features = torch::tensor({{length, 0.0f}}),
+                         .images = 1,
+                         .steps = 1 + client,
+                         .metrics = {{"all", 1.0 * client}, {"of " + std::to_string(client), 7}}};
+      Count(plan, arrival, traffic);
+      on_arrival(std::move(arrival));
     }
+    return traffic;
   }
 };
 
 TEST(RunRounds, FeaturesOfARoundGoToTheOthersInTheNext) {
   SharingTransport transport;
+  transport.count = 3;
   ServerState state = {.global = LoopModel()};
   std::vector<RoundReport> reports;
-  RunRounds({.train = {.rounds = 3}, .clients = 3, .features_width = 2, .features_most = 4},
-            transport, state, [&](const RoundReport& report) { reports.push_back(report); });
+  RunRounds({.train = {.rounds = 3}, .features_width = 2, .features_most = 4}, transport, state,
+            [&](const RoundReport& report) { reports.push_back(report); });
   EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 0, 2, 2, 2, 2, 2, 2}));
   EXPECT_EQ(state.pool.Rows(), 3);
   // 20 bytes of model each way, 8 a row: up one, down none and then two.
@@ -252,10 +274,11 @@ TEST(RunRounds, FeaturesOfARoundGoToTheOthersInTheNext) {
 
 TEST(RunRounds, FeaturesThatCannotBeAreLeftOut) {
   SharingTransport transport;
+  transport.count = 2;
   transport.length = 3;
   ServerState state = {.global = LoopModel()};
-  RunRounds({.train = {.rounds = 2}, .clients = 2, .features_width = 2, .features_most = 4},
-            transport, state, IgnoreRound);
+  RunRounds({.train = {.rounds = 2}, .features_width = 2, .features_most = 4}, transport, state,
+            IgnoreRound);
   EXPECT_EQ(state.pool.Rows(), 0);
   EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 0, 0}));
 }

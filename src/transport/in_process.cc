@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "model/one_thread.h"
 
@@ -37,8 +39,13 @@ Arrival Arrive(Outcome&& outcome) {
 
 }  // namespace
 
-void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
-                    const OnArrival& on_arrival) {
+std::vector<int> InProcess::Available() {
+  std::vector<int> all(static_cast<size_t>(clients_.partition.Clients()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+Traffic InProcess::Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) {
   std::mutex step_mutex, arrival_mutex;  // of the caller's functions
   RoundHooks hooks = hooks_;
   if (hooks_.on_step) {
@@ -48,7 +55,9 @@ void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
     };
   }
   const int at_once = static_cast<int>(models_.size());
-  std::atomic<int> left = static_cast<int>(chosen.size());
+  const int count = static_cast<int>(chosen.clients.size());
+  std::atomic<int> left = count;
+  Traffic traffic;
   const auto share_cores = [&](int clients) {
     threads_->store(std::max(1, cores_ / std::clamp(clients, 1, at_once)));
   };
@@ -56,7 +65,7 @@ void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
   const auto train = [&](int worker, int place) {
     UseOneThread();
     Method& model = *models_[static_cast<size_t>(worker)];
-    const int client = chosen[static_cast<size_t>(place)];
+    const int client = chosen.clients[static_cast<size_t>(place)];
     const auto& own = clients_.partition.clients[static_cast<size_t>(client)];
     NamedTensors local = clients_.store.Get(client, [&] { return model.NewLocalState(); });
     ClientData data = {client, Select(clients_.data.images, own),
@@ -64,13 +73,19 @@ void InProcess::Run(const PlanFor& plan_for, std::span<const int> chosen,
     if (model.UsesLabels()) {
       for (const int i : own) data.labels.push_back(clients_.data.labels[static_cast<size_t>(i)]);
     }
-    Outcome outcome = TrainClient(model, plan_for(client), data, clients_.options, local, hooks);
+    const Plan plan = plan_for(client);
+    Arrival arrival = Arrive(TrainClient(model, plan, data, clients_.options, local, hooks));
     clients_.store.Put(client, std::move(local));
     share_cores(--left);
     const std::lock_guard lock(arrival_mutex);
-    on_arrival(Arrive(std::move(outcome)));
+    traffic.down += BytesOf(plan.model) + BytesOf(plan.remote.rows);
+    traffic.up += BytesOf(arrival.model) + BytesOf(arrival.features);
+    if (const auto why = on_arrival(std::move(arrival))) {
+      throw UsageError("round {}, client {}: {}", plan.round + 1, client, *why);
+    }
   };
-  ParallelFor(at_once, static_cast<int>(chosen.size()), train);
+  ParallelFor(at_once, count, train);
+  return traffic;
 }
 
 }  // namespace kindred

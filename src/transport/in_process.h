@@ -27,8 +27,11 @@ class InProcess : public Transport {
  public:
   InProcess(const Clients& clients, int workers, const RoundHooks& hooks, int cores = 0);
 
-  void Run(const PlanFor& plan_for, std::span<const int> chosen,
-           const OnArrival& on_arrival) override;
+  std::vector<int> Available() override;
+
+  // Every client of the round is waited for. An update that is refused ends the run by a usage
+  // error: in a simulation nobody is hostile, training has gone wrong.
+  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override;
 
  private:
   Clients clients_;

@@ -56,10 +56,12 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
                   .model = global,
                   .remote = {others == shared.end() ? at::Tensor() : others->second, {}}};
     };
-    transport.Run(plan_for, std::vector<int>{0, 1}, [&](Arrival&& arrival) {
+    const auto add = [&](Arrival&& arrival) -> std::optional<std::string> {
       mean.Add(arrival.model, arrival.images);
       if (arrival.features.defined()) features[arrival.client] = arrival.features;
-    });
+      return std::nullopt;
+    };
+    transport.Run(plan_for, {.clients = transport.Available(), .wanted = 2}, add);
     global = mean.Take();
     shared = features;
   }

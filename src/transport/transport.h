@@ -2,14 +2,17 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "client/round.h"
 
 namespace kindred {
 
 // An update as it arrives at the server. A transport that takes bytes from outside checks them
-// against the manifest first; whether features can be features the round loop sees to.
+// against the manifest first; whether the values can be those of an update the round loop sees to.
 struct Arrival {
   int client = 0;
   NamedTensors model;
@@ -21,19 +24,35 @@ struct Arrival {
   Metrics metrics;
 };
 
-// Called once for each update, never twice at a time, in any order.
-using OnArrival = std::function<void(Arrival&& arrival)>;
+// Called once for each update, never twice at a time, in any order. Says why an update is refused;
+// nothing: it counts.
+using OnArrival = std::function<std::optional<std::string>(Arrival&& arrival)>;
 
-// What a client of the round is to be sent. May be called from several threads.
+// What a client of the round is to be sent. May be called from several threads, until Run returns.
 using PlanFor = std::function<Plan(int client)>;
+
+// Whom a round asks.
+struct Chosen {
+  std::vector<int> clients;
+  int wanted = 0;  // the round may end when so many updates count
+};
+
+// Bytes that went over the wire, or would have.
+struct Traffic {
+  uint64_t down = 0, up = 0;
+};
 
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Hands their plans to the clients and what comes back to `on_arrival`; returns when all are in.
-  virtual void Run(const PlanFor& plan_for, std::span<const int> clients,
-                   const OnArrival& on_arrival) = 0;
+  // The clients that a round may ask, in rising order; waits until there are enough.
+  virtual std::vector<int> Available() = 0;
+
+  // Hands their plans to the clients and what comes back to `on_arrival`; returns when the round is
+  // over: as many as are wanted are in, or as its own rules say. At least one update counted.
+  virtual Traffic Run(const PlanFor& plan_for, const Chosen& chosen,
+                      const OnArrival& on_arrival) = 0;
 };
 
 }  // namespace kindred
