@@ -58,11 +58,14 @@ struct FakeTransport : FakeClients {
     calls.push_back({plan.round, plan.lr, chosen.clients, DigestOf(plan.model)});
     std::vector<int> order = chosen.clients;
     if (backwards) std::reverse(order.begin(), order.end());
+    Traffic traffic;
     for (const int client : order) {
-      on_arrival(Answer(plan_for(client), client));
+      Arrival arrival = Answer(plan_for(client), client);
+      Count(plan, arrival, traffic);
+      on_arrival(std::move(arrival));
       if (plan.round == fail_in) throw std::runtime_error("the network is down");
     }
-    return {};
+    return traffic;
   }
 };
 
