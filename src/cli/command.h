@@ -83,6 +83,8 @@ void AddListCommand(CLI::App& app, Program& program);
 void AddConfigCommand(CLI::App& app, Program& program);
 void AddDataCommand(CLI::App& app, Program& program);
 void AddTrainCommand(CLI::App& app, Program& program);
+void AddServeCommand(CLI::App& app, Program& program);
+void AddJoinCommand(CLI::App& app, Program& program);
 void AddEvalCommand(CLI::App& app, Program& program);
 void AddEmbedCommand(CLI::App& app, Program& program);
 void AddExportCommand(CLI::App& app, Program& program);

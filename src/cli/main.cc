@@ -56,6 +56,8 @@ int Run(int argc, char** argv) {
   app.get_formatter()->column_width(28);
   Program program;
   AddTrainCommand(app, program);
+  AddServeCommand(app, program);
+  AddJoinCommand(app, program);
   AddEvalCommand(app, program);
   AddEmbedCommand(app, program);
   AddExportCommand(app, program);

@@ -24,15 +24,17 @@ constexpr Normalization kHalf = {{.5f, .5f, .5f}, {.25f, .25f, .25f}};
 // The table: help texts, `kindred list` and the tests go through it.
 constexpr DatasetKind kKinds[] = {
     {"cifar10", "CIFAR-10, official binary files: 60,000 colour images of 32x32, 10 classes",
-     LoadCifar10, kCifar10},
+     LoadCifar10, kCifar10, 32, 10},
     {"cifar100", "CIFAR-100, official binary files: 60,000 colour images of 32x32, 100 classes",
-     LoadCifar100, kCifar100},
+     LoadCifar100, kCifar100, 32, 100},
     {"fashion-mnist", "Fashion-MNIST, IDX files: 70,000 grey images of 28x28, 10 classes",
-     LoadFashionMnist, kFashionMnist},
-    {"mnist", "MNIST, IDX files: 70,000 grey images of 28x28, 10 digits", LoadMnist, kMnist},
+     LoadFashionMnist, kFashionMnist, 28, 10},
+    {"mnist", "MNIST, IDX files: 70,000 grey images of 28x28, 10 digits", LoadMnist, kMnist, 28,
+     10},
     {"folder", "PNG and JPEG images: class folders, owner/class folders, a flat folder or a list",
-     LoadImageFolder, kImageNet},
-    {"shapes", "drawn shapes in 10 classes, made on the spot: no files needed", LoadShapes, kHalf},
+     LoadImageFolder, kImageNet, 0, 0},
+    {"shapes", "drawn shapes in 10 classes, made on the spot: no files needed", LoadShapes, kHalf,
+     32, 10},
 };
 
 const DatasetKind& FindKind(const std::string& name) {
@@ -110,6 +112,17 @@ void Validate(const DataOptions& options) {
   if (options.channels != 1 && options.channels != 3) {
     throw UsageError("data.channels = {}: must be 1 or 3", options.channels);
   }
+}
+
+ImageKind ImageKindOf(const DataOptions& options) {
+  const DatasetKind& kind = FindKind(options.name);
+  Validate(options);
+  const int side = options.size > 0 ? options.size : kind.side;
+  if (side == 0) {
+    throw UsageError("data.size = 0: say what size the images of data.name = {} are scaled to",
+                     options.name);
+  }
+  return {options.channels, side, kind.classes, NormalizationFor(kind, options)};
 }
 
 Dataset LoadDataset(DataOptions options) {

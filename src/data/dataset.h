@@ -69,6 +69,8 @@ struct DatasetKind {
   // to, unless the loader has done it.
   Dataset (*load)(const DataOptions& options);
   Normalization normalization;  // per channel; for grey data all three are equal
+  int side;                     // of its images, which are square; 0: any
+  int classes;                  // 0: any
 };
 
 std::span<const DatasetKind> DatasetKinds();
@@ -81,6 +83,15 @@ std::string GetCommand(const DataOptions& options);
 
 // Throws a usage error when options cannot be.
 void Validate(const DataOptions& options);
+
+// What images of the configured dataset are like, without reading any: for a coordinator, which has
+// none. Throws a usage error when the options do not say it.
+struct ImageKind {
+  int channels = 3, side = 32;
+  int classes = 0;  // 0: not known
+  Normalization normalization;
+};
+ImageKind ImageKindOf(const DataOptions& options);
 
 // Reads the dataset and brings it to options.channels, options.size and options.limit. Throws a
 // data error, one line, when a file is missing, damaged or not what it claims to be.

@@ -17,6 +17,9 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.train);
   BindEngine(config, experiment.model);
   Bind(config, experiment.eval);
+  Bind(config, experiment.coordinator);
+  Bind(config, experiment.wire);
+  Bind(config, experiment.join);
   return config;
 }
 

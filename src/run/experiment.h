@@ -12,8 +12,10 @@
 #include "model/model_options.h"
 #include "partition/partition.h"
 #include "privacy/privacy_options.h"
+#include "run/join_options.h"
 #include "server/feature_options.h"
 #include "server/train_options.h"
+#include "transport/server_options.h"
 
 namespace kindred {
 
@@ -27,6 +29,9 @@ struct Experiment {
   FeatureOptions features;
   TrainOptions train;
   EvalOptions eval;
+  CoordinatorOptions coordinator;
+  WireLimits wire;
+  JoinOptions join;
 };
 
 // A configuration bound to the fields of `experiment`, which must outlive it.

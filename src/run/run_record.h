@@ -50,6 +50,9 @@ class RunRecord {
   int NextRound() const { return state_.next_round; }
   ServerState& Server() { return state_.server; }
   const NamedTensors& Global() const { return state_.server.global; }
+  // Of a federation over a network, as text; saved with the next checkpoint.
+  const std::string& Members() const { return state_.members; }
+  void SetMembers(std::string members) { state_.members = std::move(members); }
   const RunIdentity& Identity() const { return identity_; }
   const Tally& Sums() const { return tally_; }
 

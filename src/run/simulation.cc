@@ -7,10 +7,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "eval/false_negatives.h"
-#include "eval/features.h"
-#include "eval/knn.h"
-#include "eval/score.h"
 #include "kernel/kernel_path.h"
+#include "run/monitor.h"
 #include "server/client_sampling.h"
 
 namespace kindred {
@@ -54,11 +52,7 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
   if (method_->FeaturesToShare() > 0 && experiment.privacy.features != "plain") CheckMixes();
-  if (experiment.eval.limit > 0 && experiment.eval.limit < dataset_.test.images.count) {
-    dataset_.test = Select(
-        dataset_.test,
-        LimitIndices(dataset_.test.labels, dataset_.test.images.count, experiment.eval.limit));
-  }
+  LimitTestImages(dataset_, experiment.eval);
 }
 
 // Every client must have as many images as an encoding mixes.
@@ -159,16 +153,9 @@ void Simulation::LookAtNeighbors(int round, const std::atomic<bool>& stop) {
   if (stop) throw Interrupted{};
   const auto start = std::chrono::steady_clock::now();
   const int workers = WorkerCount(experiment_.train.workers);
-  const Encoder encoder = {Under(record_.Global(), method_->EncoderPrefix()), experiment_.model,
-                           InputOf(dataset_)};
-  const auto encode = [&](const Images& images) {
-    return UnitRows(EncodeImages(encoder, images, {.workers = workers}));
-  };
-  const auto& [train, test] = std::tie(dataset_.train, dataset_.test);
-  const auto predictions =
-      KnnPredict(encode(train.images), train.labels, encode(test.images), dataset_.Classes(),
-                 {.k = experiment_.eval.k, .t = experiment_.eval.t, .workers = workers});
-  const double accuracy = ScoreOf(predictions, test.labels, dataset_.Classes()).accuracy;
+  const double accuracy = KnnAccuracy(
+      {Under(record_.Global(), method_->EncoderPrefix()), experiment_.model, InputOf(dataset_)},
+      dataset_, experiment_.eval, workers);
   record_.AddKnn(round, accuracy,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }

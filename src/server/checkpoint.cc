@@ -57,6 +57,9 @@ RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedT
   if (const auto input = content.metadata.find("input"); input != content.metadata.end()) {
     state.input = input->second;
   }
+  if (const auto members = content.metadata.find("members"); members != content.metadata.end()) {
+    state.members = members->second;
+  }
   state.server.global = Under(content.tensors, "global");
   state.server.pool = FeaturePool::FromTensors(Under(content.tensors, "pool"));
   for (const int client : nlohmann::json::parse(content.metadata.at("clients"))) {
@@ -112,6 +115,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
                                     {"progress", state.progress},
                                     {"identity", state.identity},
                                     {"input", state.input},
+                                    {"members", state.members},
                                     {"clients", nlohmann::json(clients).dump()}}));
   write_all(state.server.global);
   write_all(pool);

@@ -21,6 +21,7 @@ struct RunState {
   std::string progress;         // JSON of the caller: first kNN, bytes and seconds so far
   std::string identity;         // what run it belongs to: hashes of config, data, partition
   std::string input;            // EncoderInput as text; empty: not known
+  std::string members;          // of a federation over a network; empty: none
 };
 
 // Writes the state and the store's clients as a new generation, then the record that makes it

@@ -1,0 +1,83 @@
+// `kindred join`: one owner's images in a federation over a network.
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/open_run.h"
+#include "cli/stop.h"
+#include "client/round.h"
+#include "model/one_thread.h"
+#include "run/participant.h"
+#include "run/summary.h"
+
+namespace kindred {
+namespace {
+
+struct JoinFlags {
+  std::string kit, data, out;
+  bool plain_text = false;
+};
+
+CommandResult JoinRun(ConfigFlags config, const JoinFlags& flags) {
+  UseOneThread();
+  const std::atomic<bool>& stop = StopOnSignals();
+  const std::filesystem::path kit_folder = flags.kit;
+  // The kit says where the coordinator is; the owner's configuration is stronger.
+  if (FileExists(kit_folder / "client.toml")) {
+    config.files.insert(config.files.begin(), (kit_folder / "client.toml").string());
+  }
+  if (!flags.data.empty()) config.given.push_back({"data.path", flags.data, "--data"});
+  Resolved resolved = Resolve(config);
+  Experiment& experiment = *resolved.experiment;
+  if (!flags.data.empty() && resolved.config.OriginOf("data.name") == "default") {
+    resolved.config.Apply("data.name", "folder", "--data");
+  }
+  if (experiment.join.server.empty()) {
+    throw UsageError(
+        "{}: no client.toml with the coordinator's address; give --set "
+        "client.server=HOST:PORT",
+        Printable(flags.kit));
+  }
+  std::optional<Kit> kit;
+  if (!flags.plain_text) {
+    kit = ReadKit(kit_folder);
+    if (!experiment.join.name.empty() && experiment.join.name != kit->name) {
+      throw NetworkError("client.name = {}, but the certificate is of {}",
+                         Printable(experiment.join.name), Printable(kit->name));
+    }
+    experiment.join.name = kit->name;
+  } else if (experiment.join.name.empty()) {
+    throw UsageError("--plain-text: say who this is with --set client.name=NAME");
+  }
+  const RunDir dir(flags.out.empty() ? "runs/join-" + experiment.join.name : flags.out);
+  MakeFolder(dir.path());
+  const FolderLock lock(dir.path());
+  if (const auto summary = FinishedSummary(dir)) return {SummaryText(*summary, dir), *summary};
+  LogAlsoTo(dir.log());
+  try {
+    const Json summary = TakePart(experiment, resolved.config, kit, dir, stop);
+    return {SummaryText(summary, dir), summary};
+  } catch (const Interrupted&) {
+    spdlog::info("stopped; the same command goes on");
+    throw Stopped{};
+  }
+}
+
+}  // namespace
+
+void AddJoinCommand(CLI::App& app, Program& program) {
+  auto config = std::make_shared<ConfigFlags>();
+  auto flags = std::make_shared<JoinFlags>();
+  CLI::App* command = AddCommand(app, program, "join", "Take part in a federation over a network",
+                                 [config, flags] { return JoinRun(*config, *flags); });
+  AddConfigFlags(*command, config);
+  command->add_option("--kit", flags->kit, "the folder that `kindred pki issue` made")->required();
+  command->add_option("--data", flags->data,
+                      "this owner's images: a folder, unless the configuration names a dataset");
+  command->add_option("--out", flags->out,
+                      "where state and the trained model go; default: runs/join-NAME");
+  command->add_flag("--plain-text", flags->plain_text,
+                    "no TLS: a coordinator on this machine, for trying things out");
+}
+
+}  // namespace kindred

@@ -1,0 +1,67 @@
+#include "cli/open_run.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "run/summary.h"
+
+namespace kindred {
+namespace {
+
+std::string DefaultOut(const Experiment& experiment) {
+  return fmt::format("runs/{}-{}-{}-{}", experiment.method.name, experiment.data.name,
+                     experiment.partition.scheme, experiment.train.seed);
+}
+
+}  // namespace
+
+void AddRunFlags(CLI::App& command, const std::shared_ptr<RunFlags>& flags) {
+  command.add_option("--out", flags->out, "the run's folder; default: runs/<method>-<data>-...");
+  command.add_flag("--resume", flags->resume, "go on from the last checkpoint there");
+}
+
+OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags) {
+  const std::filesystem::path out =
+      !flags.out.empty() ? flags.out : DefaultOut(*Resolve(config).experiment);
+  if (!flags.resume || !FileExists(out / "config.toml")) {
+    if (flags.resume && FileExists(out) && !std::filesystem::is_empty(out)) {
+      spdlog::warn("{}: no config.toml there, so no run to go on with", Printable(out.string()));
+    }
+    RunDir::RefuseUsed(out);
+    if (flags.resume) spdlog::info("{}: no run there yet; one begins", Printable(out.string()));
+    return {Resolve(config), RunDir(out), false};
+  }
+  RunDir dir(out);
+  ConfigFlags own = config;
+  if (own.files.empty()) own.files = {dir.config().string()};
+  Resolved resolved = Resolve(own);
+  Experiment before;
+  Config stored = BindExperiment(before);
+  stored.ApplyFile(dir.config());
+  const auto now = resolved.config.ResultKeys(), then = stored.ResultKeys();
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (now[i] != then[i]) {
+      throw UsageError("--resume: {} was started with {}, now it is {}; a run goes on as it began",
+                       Printable(out.string()), then[i], now[i]);
+    }
+  }
+  return {std::move(resolved), std::move(dir), true};
+}
+
+std::string ConfigHash(const Config& config) {
+  Digest digest;
+  for (const auto& key : config.ResultKeys()) digest.Add(std::string_view(key));
+  return digest.Hex();
+}
+
+std::optional<Json> FinishedSummary(const RunDir& dir) {
+  if (!FileExists(dir.summary())) return std::nullopt;
+  const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
+  Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  if (!IsSummary(summary)) return std::nullopt;
+  spdlog::info("{}: the run is finished", Printable(dir.path().string()));
+  return summary;
+}
+
+}  // namespace kindred

@@ -1,0 +1,34 @@
+// Opening a run's folder: a new one, or one to go on with.
+#pragma once
+
+#include "cli/command.h"
+#include "record/run_dir.h"
+
+namespace kindred {
+
+struct RunFlags {
+  std::string out;
+  bool resume = false;
+};
+
+// Adds --out and --resume.
+void AddRunFlags(CLI::App& command, const std::shared_ptr<RunFlags>& flags);
+
+struct OpenedRun {
+  Resolved resolved;
+  RunDir dir;
+  bool resumed = false;
+};
+
+// Opens or chooses the run's folder, making nothing, and resolves the configuration: a run that
+// goes on has its own. Throws a usage error when the two differ in what is computed, a refusal
+// (exit code 5) when the folder is used and --resume was not given.
+OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags);
+
+// Equal for configurations that must give the same model.
+std::string ConfigHash(const Config& config);
+
+// The summary of a run that is finished; nothing when it is not.
+std::optional<Json> FinishedSummary(const RunDir& dir);
+
+}  // namespace kindred

@@ -1,0 +1,212 @@
+#include "run/coordination.h"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/parallel.h"
+#include "run/monitor.h"
+#include "run/participant.h"
+
+namespace kindred {
+
+namespace {
+
+EncoderInput InputFor(const ImageKind& images) {
+  return {{images.channels, images.side, images.side}, images.normalization};
+}
+
+MethodContext ContextOf(const Experiment& experiment, const ImageKind& images) {
+  return {.model = experiment.model,
+          .method = experiment.method,
+          .privacy = experiment.privacy,
+          .channels = images.channels,
+          .classes = images.classes,
+          .batch = experiment.train.batch,
+          .seed = experiment.train.seed,
+          .side = images.side,
+          .data = experiment.data.name};
+}
+
+std::optional<Dataset> MonitorOf(const Experiment& experiment) {
+  if (!experiment.coordinator.monitor) return std::nullopt;
+  Dataset dataset = LoadDataset(experiment.data);
+  if (dataset.test.labels.empty() || dataset.train.labels.empty()) {
+    throw UsageError("server.monitor: {} has no labelled training and test images",
+                     experiment.data.name);
+  }
+  LimitTestImages(dataset, experiment.eval);
+  return dataset;
+}
+
+void CheckServable(const Experiment& experiment) {
+  if (experiment.privacy.features != "encoded") {
+    throw UsageError(
+        "privacy.features = {}: only features of encodings travel; plain ones are for `kindred "
+        "train`",
+        experiment.privacy.features);
+  }
+  if (experiment.train.batch % experiment.model.bn_splits != 0) {
+    throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}",
+                     experiment.train.batch, experiment.model.bn_splits);
+  }
+}
+
+}  // namespace
+
+Coordination::Coordination(const Experiment& experiment, const Config& config,
+                           const std::string& config_hash, const ServeOptions& serve,
+                           const RunDir& dir, const std::atomic<bool>& stop)
+    : experiment_((CheckServable(experiment), experiment)),
+      config_(config),
+      config_hash_(config_hash),
+      serve_(serve),
+      dir_(dir),
+      stop_(stop),
+      images_(ImageKindOf(experiment.data)),
+      method_(MakeMethod(ContextOf(experiment, images_))),
+      enrolments_(serve.pki),
+      kit_(serve.plain_text ? std::nullopt : std::optional(ReadServerKit(serve.pki))),
+      monitor_(MonitorOf(experiment)),
+      store_(0, dir.scratch()) {
+  const auto enrolled = enrolments_.All();
+  const auto valid = std::count_if(enrolled.begin(), enrolled.end(),
+                                   [](const Enrolment& each) { return !each.revoked; });
+  if (valid < experiment.coordinator.min_clients) {
+    throw UsageError(
+        "server.min_clients = {}, but {} clients are enrolled in {}; issue kits with `kindred pki "
+        "issue`, or lower it",
+        experiment.coordinator.min_clients, valid, Printable(serve.pki.string()));
+  }
+}
+
+Coordination::~Coordination() = default;
+
+// The run's name, drawn once and kept in its folder.
+std::string Coordination::RunId() const {
+  const auto path = dir_.path() / "run";
+  if (FileExists(path)) {
+    const Bytes bytes = ReadFile(path, 64);
+    const std::string id(bytes.begin(), bytes.end());
+    if (IsName(id)) return id;
+    throw DataError("{}: not a run's name; the run cannot go on", Printable(path.string()));
+  }
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", randombytes_random());
+  WriteFileAtomically(path, std::string_view(id));
+  return id;
+}
+
+void Coordination::Start() {
+  const std::string run = RunId();
+  record_ = std::make_unique<RunRecord>(dir_, RunIdentity{config_hash_, run, "federation"},
+                                        experiment_.train.rounds, InputFor(images_));
+  record_->Start(method_->Shared(), store_);
+  audit_ = std::make_unique<AuditLog>(dir_.path() / "audit.jsonl");
+  const auto audit = [this](const AuditEvent& event) { audit_->Add(event); };
+  const Precision precision = experiment_.coordinator.half ? Precision::kHalf : Precision::kFloat;
+  const auto enrolled = [this] {
+    std::map<int, std::string> all;
+    for (const auto& each : enrolments_.All()) {
+      if (!each.revoked) all[each.place] = each.name;
+    }
+    return all;
+  };
+  coordinator_ = std::make_unique<Coordinator>(
+      experiment_.coordinator,
+      RunOffer{.run = run,
+               .rounds = experiment_.train.rounds,
+               .settings = SharedSettings(config_),
+               .input = InputFor(images_).ToText(),
+               .classes = images_.classes,
+               .data = experiment_.data.name,
+               .shape = {.manifest = ManifestOf(method_->Shared(), precision),
+                         .precision = precision,
+                         .width = experiment_.model.dim,
+                         .most = method_->FeaturesToShare()}},
+      MembersFrom(record_->Members()), enrolled, stop_, audit);
+  if (record_->Finished()) return;
+  server_ = std::make_unique<GrpcServer>(serve_.listen, kit_, experiment_.wire, *coordinator_,
+                                         enrolments_, audit);
+  spdlog::info("run {}: listening on {}{}", run, server_->address(),
+               kit_ ? "" : ", in plain text: for this machine alone");
+}
+
+void Coordination::Run() {
+  if (record_->Finished()) return;
+  if (record_->NextRound() == 0 && !record_->Sums().first_knn) LookAtNeighbors(0);
+  RunRounds({.train = experiment_.train,
+             .features = experiment_.features,
+             .over_selection = experiment_.coordinator.over_selection,
+             .first = record_->NextRound(),
+             .features_width = experiment_.model.dim,
+             .features_most = method_->FeaturesToShare()},
+            *coordinator_, record_->Server(), [&](const RoundReport& report) { OnRound(report); });
+  coordinator_->Finish(record_->Global());
+}
+
+void Coordination::OnRound(const RoundReport& report) {
+  const int done = report.round + 1;
+  record_->AddRound(report);
+  if (done % experiment_.eval.every == 0 || done == experiment_.train.rounds) {
+    LookAtNeighbors(done);
+  }
+  record_->SetMembers(ToText(coordinator_->CurrentMembers()));
+  record_->Save(done, store_);
+}
+
+void Coordination::LookAtNeighbors(int round) {
+  if (!monitor_) return;
+  const auto start = std::chrono::steady_clock::now();
+  const double accuracy = KnnAccuracy(
+      {Under(record_->Global(), method_->EncoderPrefix()), experiment_.model, InputFor(images_)},
+      *monitor_, experiment_.eval, WorkerCount(experiment_.train.workers));
+  record_->AddKnn(round, accuracy,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+Json Coordination::Summary() const {
+  const Tally& sums = record_->Sums();
+  const Members members = coordinator_->CurrentMembers();
+  Json summary = {
+      {"role", "coordinator"},
+      {"run", record_->Identity().data},
+      {"method", experiment_.method.name},
+      {"dataset", experiment_.data.name},
+      {"scheme", "federation"},
+      {"clients", members.size()},
+      {"rounds", experiment_.train.rounds},
+      {"seed", experiment_.train.seed},
+      {"participation", experiment_.train.participation},
+      {"model_digest", DigestOf(record_->Global())},
+      {"seconds", sums.seconds},
+      {"images", sums.images},
+      {"images_per_second", sums.seconds > 0 ? static_cast<double>(sums.images) / sums.seconds : 0},
+      {"bytes_down", sums.bytes_down},
+      {"bytes_up", sums.bytes_up},
+      {"engine", experiment_.model.engine},
+      {"config_hash", config_hash_},
+      {"version", KINDRED_VERSION}};
+  Json list = Json::array();
+  for (const auto& [place, member] : members) {
+    list.push_back({{"place", place},
+                    {"name", member.name},
+                    {"images", member.images},
+                    {"rounds", member.rounds},
+                    {"strikes", member.strikes}});
+  }
+  summary["members"] = list;
+  summary["refused"] = audit_->Refusals();
+  if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
+  if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
+  if (!method_->Note().empty()) summary["method_note"] = method_->Note();
+  summary["diagnostics"] = sums.diagnostics;
+  return summary;
+}
+
+}  // namespace kindred

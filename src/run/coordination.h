@@ -1,0 +1,67 @@
+// A federation over a network, the coordinator's side: no images, but rounds, a record and a wire.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/audit_log.h"
+#include "base/json.h"
+#include "identity/enrolments.h"
+#include "identity/kit.h"
+#include "run/experiment.h"
+#include "run/run_record.h"
+#include "transport/coordinator.h"
+#include "transport/grpc_server.h"
+
+namespace kindred {
+
+// Where a coordinator is reached, and who may.
+struct ServeOptions {
+  std::string listen;         // HOST:PORT; port 0: any
+  std::filesystem::path pki;  // the federation's authority
+  bool plain_text = false;    // no TLS, on loopback
+};
+
+class Coordination {
+ public:
+  // Touches no file of the run. What it is given must outlive it. Throws when the options do not
+  // fit each other.
+  Coordination(const Experiment& experiment, const Config& config, const std::string& config_hash,
+               const ServeOptions& serve, const RunDir& dir, const std::atomic<bool>& stop);
+  ~Coordination();
+
+  // Goes on from the newest checkpoint or begins, and listens.
+  void Start();
+
+  // Runs what is left, then hands out the trained model. Throws Interrupted when stopped.
+  void Run();
+
+  // summary.json of the run as it stands.
+  Json Summary() const;
+
+ private:
+  void OnRound(const RoundReport& report);
+  void LookAtNeighbors(int round);
+  std::string RunId() const;
+
+  const Experiment& experiment_;
+  const Config& config_;
+  std::string config_hash_;
+  ServeOptions serve_;
+  const RunDir& dir_;
+  const std::atomic<bool>& stop_;
+  ImageKind images_;
+  std::unique_ptr<Method> method_;  // with the seed's initial weights
+  Enrolments enrolments_;
+  std::optional<ServerKit> kit_;
+  std::optional<Dataset> monitor_;
+  LocalStore store_;  // of nobody: clients keep their own
+  std::unique_ptr<RunRecord> record_;
+  std::unique_ptr<AuditLog> audit_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<GrpcServer> server_;
+};
+
+}  // namespace kindred

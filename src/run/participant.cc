@@ -1,0 +1,471 @@
+#include "run/participant.h"
+
+#include <fmt/format.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+#include <charconv>
+#include <set>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "client/round.h"
+#include "model/encoder.h"
+#include "partition/partition.h"
+#include "server/checkpoint.h"
+#include "transport/grpc_client.h"
+#include "transport/kept_round.h"
+
+namespace kindred {
+
+void Bind(Config& config, JoinOptions& options) {
+  const auto limit = [](double least, double most) {
+    return Allowed{.least = least, .most = most, .changes_result = false};
+  };
+  const Allowed text = {.changes_result = false};
+  config.Bind("client.server", &options.server, "join: HOST:PORT of the coordinator", text);
+  config.Bind("client.name", &options.name, "join: who this is, as the certificate says", text);
+  config.Bind("client.share", &options.share,
+              "join: i/C, client i's share of the configured partition; empty: all images", text);
+  config.Bind("client.key", &options.key,
+              "join: drawn: a secret of its own hides what is shared; seeded: a simulation's",
+              {.choices = {"drawn", "seeded"}, .changes_result = false});
+  config.Bind("client.patience", &options.patience,
+              "join: seconds that the coordinator may be out of reach", limit(1, 1e7));
+  config.Bind("client.max_rounds", &options.max_rounds, "join: rounds it lets itself be asked for",
+              limit(1, 1 << 30));
+  config.Bind("client.max_epochs", &options.max_epochs, "join: likewise, epochs of a round",
+              limit(1, 1 << 20));
+  config.Bind("client.max_batch", &options.max_batch, "join: likewise, images of a batch",
+              limit(1, 1 << 20));
+  config.Bind("client.max_width", &options.max_width, "join: likewise, model.width",
+              limit(1, 1 << 12));
+  config.Bind("client.max_download", &options.max_download,
+              "join: likewise, MB of a model or of others' features", limit(1, 1 << 20));
+  config.Bind("client.min_mix", &options.min_mix, "join: images in an encoding at least",
+              limit(2, 64));
+}
+
+namespace {
+
+// Sections whose keys are a client's own, or the coordinator's own.
+bool IsShared(const std::string& setting) {
+  for (const char* section : {"data.", "partition.", "eval.", "server.", "client.", "features."}) {
+    if (setting.starts_with(section)) return false;
+  }
+  return true;
+}
+
+// The images of this client, with their place in the enrolment list still open.
+ClientData OwnData(const Experiment& experiment, const EncoderInput& input, bool labels) {
+  const Dataset dataset = LoadDataset(experiment.data);
+  CheckFits({.input = input}, dataset.train.images);
+  ClientData data;
+  std::vector<int> own;
+  if (const std::string& share = experiment.join.share; !share.empty()) {
+    int place = -1, of = 0;
+    const char* end = share.data() + share.size();
+    const auto first = std::from_chars(share.data(), end, place);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '/' ||
+        std::from_chars(first.ptr + 1, end, of).ptr != end || place < 0 || place >= of) {
+      throw UsageError("client.share = {}: must be i/C with 0 <= i < C", Printable(share));
+    }
+    const Partition partition = MakePartition(dataset, experiment.partition);
+    if (partition.Clients() != of) {
+      throw UsageError("client.share = {}: the partition has {} clients", Printable(share),
+                       partition.Clients());
+    }
+    own = partition.clients[static_cast<size_t>(place)];
+    data.client = place;
+  } else {
+    for (int i = 0; i < dataset.train.images.count; ++i) own.push_back(i);
+    data.client = -1;
+  }
+  data.images = Select(dataset.train.images, own);
+  if (labels) {
+    if (dataset.train.labels.empty()) {
+      throw DataError("the method learns from labels, and these images have none");
+    }
+    for (const int i : own) data.labels.push_back(dataset.train.labels[static_cast<size_t>(i)]);
+  }
+  return data;
+}
+
+// The client's own secret for a run: drawn once, kept in the folder, never shown.
+Secret DrawnSecret(const std::filesystem::path& folder, const std::string& run) {
+  const auto path = folder / "secret";
+  if (!FileExists(path)) {
+    Secret fresh;
+    randombytes_buf(fresh.data(), fresh.size());
+    const mode_t before = ::umask(0077);
+    WriteFileAtomically(path, std::span<const uint8_t>(fresh));
+    ::umask(before);
+    ::chmod(path.c_str(), 0600);
+  }
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) != 0) {
+    throw NetworkError("{}: others may read it; chmod 600 it", Printable(path.string()));
+  }
+  const Bytes bytes = ReadFile(path, 64);
+  Secret secret;
+  if (bytes.size() != secret.size()) {
+    throw DataError("{}: not a secret of 32 bytes; delete it to draw a new one",
+                    Printable(path.string()));
+  }
+  // A key a run: rounds of two runs never share a stream.
+  crypto_generichash(secret.data(), secret.size(), reinterpret_cast<const uint8_t*>(run.data()),
+                     run.size(), bytes.data(), bytes.size());
+  return secret;
+}
+
+std::string FreshId() {
+  std::array<uint8_t, 16> bytes;
+  randombytes_buf(bytes.data(), bytes.size());
+  std::string id;
+  for (const uint8_t byte : bytes) id += fmt::format("{:02x}", byte);
+  return id;
+}
+
+// Throws unless a coordinator's model can be trained.
+void CheckModel(const NamedTensors& model) {
+  if (!AllFinite(model)) throw NetworkError("the coordinator sent a model that is not finite");
+  for (const auto& [name, tensor] : model) {
+    if (name.ends_with("running_var") && !(tensor > 0).all().item<bool>()) {
+      throw NetworkError("the coordinator sent {} with variances that are not positive", name);
+    }
+  }
+}
+
+// One client in one run.
+class Participant {
+ public:
+  Participant(Experiment& experiment, Config& config, const std::optional<Kit>& kit,
+              const RunDir& dir, const std::atomic<bool>& stop)
+      : experiment_(experiment),
+        config_(config),
+        dir_(dir),
+        stop_(stop),
+        wire_({.server = experiment.join.server,
+               .name = kit ? "" : experiment.join.name,
+               .patience = experiment.join.patience,
+               .most_download = static_cast<uint64_t>(experiment.join.max_download) << 20},
+              kit, stop) {}
+
+  Json Run() {
+    Meet();
+    while (true) {
+      const auto plan = wire_.WaitForPlan(offer_.run());
+      if (stop_) throw Interrupted{};
+      if (!plan) {
+        spdlog::info("the coordinator has another run, or forgot this client; joining again");
+        Meet();
+        continue;
+      }
+      if (plan->state() == v1::PlanReply::FINISHED) {
+        if (auto summary = TakeModel(*plan)) return *summary;
+      }
+      if (plan->state() == v1::PlanReply::TRAIN) Train(*plan);
+    }
+  }
+
+  void SayGoodbye() {
+    if (!offer_.run().empty()) wire_.Leave(offer_.run());
+  }
+
+ private:
+  // Asks what is learned, makes ready for it, and joins.
+  void Meet() {
+    offer_ = wire_.Join(0);
+    if (!IsName(offer_.run())) throw NetworkError("the coordinator's run has no proper name");
+    ApplySettings({offer_.settings().begin(), offer_.settings().end()}, experiment_, config_);
+    if (offer_.rounds() > static_cast<uint32_t>(experiment_.join.max_rounds)) {
+      throw NetworkError("the coordinator asks for {} rounds, client.max_rounds allows {}",
+                         offer_.rounds(), experiment_.join.max_rounds);
+    }
+    input_ = EncoderInput::FromText(offer_.input(), "the coordinator's greeting");
+    DataOptions& data = experiment_.data;
+    if (data.name == "folder" && data.size == 0) data.size = input_.shape.height;
+    if (data.name == "folder") data.channels = input_.shape.channels;
+    MethodContext context = {
+        .model = experiment_.model,
+        .method = experiment_.method,
+        .privacy = experiment_.privacy,
+        .channels = input_.shape.channels,
+        .classes = static_cast<int>(std::min<uint32_t>(offer_.classes(), 1 << 20)),
+        .batch = experiment_.train.batch,
+        .seed = experiment_.train.seed,
+        .side = input_.shape.height == input_.shape.width ? input_.shape.height : 0,
+        .data = data.name};
+    context.model.threads =
+        std::make_shared<std::atomic<int>>(WorkerCount(experiment_.train.workers));
+    method_ = MakeMethod(context);
+    shape_ = {.manifest = ManifestOf(method_->Shared(),
+                                     offer_.half() ? Precision::kHalf : Precision::kFloat),
+              .precision = offer_.half() ? Precision::kHalf : Precision::kFloat,
+              .width = experiment_.model.dim,
+              .most = method_->FeaturesToShare()};
+    if (HashOf(shape_.manifest) != offer_.manifest_hash()) {
+      throw NetworkError(
+          "the coordinator's model has other tensors than this program makes of its settings; "
+          "install the same version of kindred on both sides");
+    }
+    if (data_.images.count == 0) data_ = OwnData(experiment_, input_, method_->UsesLabels());
+    if (method_->FeaturesToShare() > 0 && data_.images.count < experiment_.privacy.mix) {
+      throw DataError("{} images, but an encoding mixes privacy.mix = {}", data_.images.count,
+                      experiment_.privacy.mix);
+    }
+    const int place = static_cast<int>(offer_.client());
+    if (data_.client >= 0 && data_.client != place) {
+      spdlog::warn("client.share is that of client {}, the coordinator has this one as {}",
+                   data_.client, place);
+    }
+    data_.client = place;
+    state_ = dir_.path() / "state" / offer_.run();
+    MakeFolder(state_);
+    data_.secret = experiment_.join.key == "seeded"
+                       ? SeededSecret(experiment_.train.seed, place)
+                       : DrawnSecret(dir_.path() / "state", offer_.run());
+    offer_ = wire_.Join(data_.images.count);
+    Digest settings;
+    for (const auto& setting : offer_.settings()) settings.Add(std::string_view(setting));
+    settings_ = settings.Add(std::string_view(offer_.input())).Hex();
+    WriteFileAtomically(dir_.config(), config_.ToToml());
+    spdlog::info("client {} of run {}, {} images, {} rounds", place, offer_.run(),
+                 data_.images.count, offer_.rounds());
+  }
+
+  v1::DownloadRequest Wanted(const v1::PlanReply& plan, v1::DownloadRequest::What what) const {
+    v1::DownloadRequest request;
+    request.set_run(offer_.run());
+    request.set_round(plan.round());
+    request.set_what(what);
+    return request;
+  }
+
+  // The model that the plan names; nothing when its round is over.
+  std::optional<NamedTensors> FetchModel(const v1::PlanReply& plan) {
+    if (plan.model_bytes() != BytesOf(shape_.manifest)) {
+      throw NetworkError("the coordinator's model has {} bytes, not {}", plan.model_bytes(),
+                         BytesOf(shape_.manifest));
+    }
+    auto bytes = wire_.Download(Wanted(plan, v1::DownloadRequest::MODEL), plan.model_bytes(),
+                                plan.model_digest());
+    if (!bytes) return std::nullopt;
+    received_ += bytes->size();
+    NamedTensors model = Clone(Unpack(*bytes, shape_.manifest));
+    CheckModel(model);
+    return model;
+  }
+
+  // What the others share; nothing when the round is over.
+  std::optional<RemoteBank> FetchBank(const v1::PlanReply& plan) {
+    RemoteBank bank;
+    if (plan.bank_rows() == 0) return bank;
+    const uint64_t most = static_cast<uint64_t>(experiment_.join.max_download) << 20;
+    const auto width = static_cast<uint64_t>(shape_.width);
+    if (plan.bank_rows() > most / width ||
+        plan.bank_bytes() != BytesOfRows(plan.bank_rows(), width, shape_.precision)) {
+      throw NetworkError("the coordinator's bank of {} rows cannot have {} bytes", plan.bank_rows(),
+                         plan.bank_bytes());
+    }
+    const auto bytes = wire_.Download(Wanted(plan, v1::DownloadRequest::BANK), plan.bank_bytes(),
+                                      plan.bank_digest());
+    if (!bytes) return std::nullopt;
+    received_ += bytes->size();
+    bank.rows =
+        UnpackRows(*bytes, static_cast<int64_t>(plan.bank_rows()), shape_.width, shape_.precision);
+    return bank;
+  }
+
+  void Train(const v1::PlanReply& plan) {
+    const int round = static_cast<int>(plan.round());
+    if (plan.round() >= offer_.rounds()) {
+      throw NetworkError("the coordinator asks for round {} of {}", plan.round(), offer_.rounds());
+    }
+    const std::string digest = PlanDigest(offer_.run(), plan, settings_);
+    auto kept = LoadKeptRound(state_, offer_.run(), round);
+    if (!kept || kept->round != round || kept->plan != digest) {
+      kept = TrainRound(plan, digest, std::move(kept));
+      if (!kept) return;
+    } else {
+      spdlog::info("round {}: trained before; its update is sent again", round + 1);
+    }
+    Send(plan, *kept);
+  }
+
+  // Trains the round and keeps what came of it; nothing when the round ended meanwhile.
+  std::optional<KeptRound> TrainRound(const v1::PlanReply& plan, const std::string& digest,
+                                      std::optional<KeptRound> before) {
+    const int round = static_cast<int>(plan.round());
+    auto model = FetchModel(plan);
+    if (!model) return std::nullopt;
+    auto bank = FetchBank(plan);
+    if (!bank) return std::nullopt;
+    KeptRound kept = {.run = offer_.run(), .round = round, .plan = digest, .upload = FreshId()};
+    kept.start = !before                  ? method_->NewLocalState()
+                 : before->round == round ? std::move(before->start)
+                                          : std::move(before->end);
+    kept.end = Clone(kept.start);
+    const auto& train = experiment_.train;
+    if (!(plan.lr() >= 0 && plan.lr() <= 1e3)) {
+      throw NetworkError("the coordinator's learning rate is {}", plan.lr());
+    }
+    const ClientOptions options = {.epochs = train.epochs,
+                                   .batch = train.batch,
+                                   .momentum = train.momentum,
+                                   .weight_decay = train.weight_decay,
+                                   .views = {experiment_.views, input_.normalization},
+                                   .privacy = experiment_.privacy,
+                                   .seed = train.seed};
+    const auto start = std::chrono::steady_clock::now();
+    Outcome outcome = TrainClient(*method_,
+                                  {.round = round,
+                                   .rounds = static_cast<int>(offer_.rounds()),
+                                   .lr = plan.lr(),
+                                   .model = std::move(*model),
+                                   .remote = std::move(*bank)},
+                                  data_, options, kept.end, {.stop = &stop_});
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds_ += seconds;
+    seen_ += outcome.update.seen;
+    kept.update = PackUpdate(outcome.update, shape_);
+    KeepRound(state_, kept);
+    spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", round + 1, offer_.rounds(),
+                 outcome.update.loss, static_cast<double>(outcome.update.seen) / seconds);
+    return kept;
+  }
+
+  void Send(const v1::PlanReply& plan, const KeptRound& kept) {
+    v1::UploadHeader header = kept.update.header;
+    header.mutable_key()->set_run(offer_.run());
+    header.mutable_key()->set_round(plan.round());
+    header.mutable_key()->set_id(kept.upload);
+    header.set_nonce(plan.nonce());
+    const UploadEnd end = wire_.Upload(header, kept.update.bytes);
+    if (end == UploadEnd::kAccepted) sent_ += kept.update.bytes.size();
+    if (end == UploadEnd::kStale) {
+      spdlog::info("round {}: too late, it went on without this client", plan.round() + 1);
+    }
+  }
+
+  // The run is over: the trained model, written as a run leaves it. Nothing when the coordinator
+  // went away meanwhile.
+  std::optional<Json> TakeModel(const v1::PlanReply& plan) {
+    const auto model = FetchModel(plan);
+    if (!model) return std::nullopt;
+    RunState state = {.next_round = static_cast<int>(offer_.rounds()),
+                      .server = {.global = *model},
+                      .progress = "{}",
+                      .identity = offer_.run(),
+                      .input = input_.ToText()};
+    MakeFolder(dir_.checkpoints());
+    LocalStore none(0, dir_.scratch());
+    SaveCheckpoint(dir_.checkpoints(), state, none);
+    const Json summary = {{"role", "client"},
+                          {"run", offer_.run()},
+                          {"client", offer_.client()},
+                          {"method", experiment_.method.name},
+                          {"dataset", experiment_.data.name},
+                          {"scheme", "federation"},
+                          {"clients", 1},
+                          {"rounds", offer_.rounds()},
+                          {"seed", experiment_.train.seed},
+                          {"model_digest", DigestOf(*model)},
+                          {"seconds", seconds_},
+                          {"images", data_.images.count},
+                          {"images_per_second", seconds_ > 0 ? seen_ / seconds_ : 0},
+                          {"bytes_down", received_},
+                          {"bytes_up", sent_},
+                          {"version", KINDRED_VERSION}};
+    WriteFileAtomically(dir_.summary(), summary.dump(2) + "\n");
+    return summary;
+  }
+
+  Experiment& experiment_;
+  Config& config_;
+  const RunDir& dir_;
+  const std::atomic<bool>& stop_;
+  GrpcClient wire_;
+  v1::JoinReply offer_;
+  EncoderInput input_;
+  std::unique_ptr<Method> method_;
+  UploadShape shape_;
+  ClientData data_;
+  std::filesystem::path state_;
+  std::string settings_;  // their digest
+  uint64_t received_ = 0, sent_ = 0;
+  double seconds_ = 0;
+  int64_t seen_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> SharedSettings(const Config& config) {
+  std::vector<std::string> settings;
+  for (const auto& setting : config.ResultKeys()) {
+    if (IsShared(setting)) settings.push_back(setting);
+  }
+  return settings;
+}
+
+void ApplySettings(const std::vector<std::string>& settings, const Experiment& experiment,
+                   Config& config) {
+  constexpr size_t kMostSettings = 1000, kMostSetting = 4096;
+  if (settings.size() > kMostSettings)
+    throw NetworkError("the coordinator sends too many settings");
+  std::set<std::string> seen;
+  for (const auto& setting : settings) {
+    const auto equals = setting.find(" = ");
+    const std::string key = setting.substr(0, equals);
+    if (equals == std::string::npos || setting.size() > kMostSetting || !IsShared(setting) ||
+        !seen.insert(key).second) {
+      throw NetworkError("the coordinator sends {}, which is not its to set", Printable(setting));
+    }
+    const Json value = Json::parse(setting.substr(equals + 3), nullptr, false);
+    if (value.is_discarded()) {
+      throw NetworkError("the coordinator sends {}, which cannot be read", Printable(setting));
+    }
+    try {
+      config.Apply(key, value.is_string() ? value.get<std::string>() : value.dump(),
+                   "the coordinator");
+    } catch (const Error& error) {
+      throw NetworkError("the coordinator's settings do not fit this version of kindred: {}",
+                         error.what());
+    }
+  }
+  const JoinOptions& join = experiment.join;
+  const auto within = [](const char* key, int value, const char* limit, int most) {
+    if (value > most) {
+      throw NetworkError("the coordinator sets {} = {}, {} allows {}", key, value, limit, most);
+    }
+  };
+  within("train.epochs", experiment.train.epochs, "client.max_epochs", join.max_epochs);
+  within("train.batch", experiment.train.batch, "client.max_batch", join.max_batch);
+  within("model.width", experiment.model.width, "client.max_width", join.max_width);
+  if (experiment.privacy.features != "encoded") {
+    throw NetworkError("the coordinator asks for features of plain images; they do not leave here");
+  }
+  if (experiment.privacy.mix < join.min_mix) {
+    throw NetworkError("the coordinator sets privacy.mix = {}, client.min_mix asks for {}",
+                       experiment.privacy.mix, join.min_mix);
+  }
+}
+
+Json TakePart(Experiment& experiment, Config& config, const std::optional<Kit>& kit,
+              const RunDir& dir, const std::atomic<bool>& stop) {
+  Participant participant(experiment, config, kit, dir, stop);
+  try {
+    return participant.Run();
+  } catch (const Interrupted&) {
+    participant.SayGoodbye();
+    throw;
+  }
+}
+
+}  // namespace kindred

@@ -1,0 +1,748 @@
+#include "transport/coordinator.h"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace kindred {
+
+namespace {
+
+constexpr auto kTurn = std::chrono::milliseconds(200);  // how often a wait looks at the stop flag
+constexpr int kMostMissed = 2;  // rounds in a row after which a silent client is not waited for
+constexpr size_t kMostId = 64;
+
+std::string FreshNonce() {
+  std::string nonce(16, '\0');
+  randombytes_buf(nonce.data(), nonce.size());
+  return nonce;
+}
+
+double SecondsSince(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+v1::PlanReply Wait() {
+  v1::PlanReply reply;
+  reply.set_state(v1::PlanReply::WAIT);
+  return reply;
+}
+
+// "values: q/conv1 holds nan" is the reason "values".
+Refused RefusedFor(const std::string& why) {
+  const auto colon = why.find(':');
+  if (colon == std::string::npos) return {"values", why};
+  return {why.substr(0, colon), why};
+}
+
+}  // namespace
+
+class IncomingUpload {
+ public:
+  ~IncomingUpload() {
+    if (reserved) *reserved -= header.bytes();
+  }
+
+  int client = 0;
+  v1::UploadHeader header;
+  std::string digest;
+  // Of the coordinator's lock:
+  bool streaming = false;  // a stream brings its bytes, or will when there is room
+  bool whole = false;      // handed to the round
+  std::shared_ptr<std::atomic<uint64_t>> reserved;  // its room is taken from it; null: none yet
+  std::function<void()> on_admitted;
+
+  std::mutex mutex;  // of all below; taken after the coordinator's
+  int turn = 0;      // of the stream that may add bytes
+  Bytes bytes;       // as they come
+  Digest running;    // over header and bytes
+};
+
+Coordinator::Coordinator(const CoordinatorOptions& options, RunOffer offer, Members members,
+                         Enrolled enrolled, const std::atomic<bool>& stop,
+                         std::function<void(const AuditEvent&)> audit)
+    : options_(options),
+      offer_(std::move(offer)),
+      enrolled_(std::move(enrolled)),
+      stop_(stop),
+      audit_(std::move(audit)),
+      members_(std::move(members)) {}
+
+Coordinator::~Coordinator() = default;
+
+// --- what clients ask for
+// -------------------------------------------------------------------------
+
+v1::JoinReply Coordinator::Join(const Caller& caller, const v1::JoinRequest& request) {
+  if (request.protocol() != kProtocol) {
+    throw Refused{"protocol", fmt::format("protocol {}, this coordinator speaks {}; install the "
+                                          "same version of kindred on both sides",
+                                          request.protocol(), kProtocol)};
+  }
+  if (request.images() == 0) return Offer(caller);  // asks what is learned, before it joins
+  if (request.images() < 0 || request.images() > options_.max_images) {
+    throw Refused{"images", fmt::format("{} images; a client has 1 to server.max_images = {}",
+                                        request.images(), options_.max_images)};
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto before = members_.find(caller.place);
+    if (before != members_.end() && before->second.images != request.images()) {
+      throw Refused{"images",
+                    fmt::format("{} images, but this client enrolled with {}; the data of a client "
+                                "stay the same during a run",
+                                request.images(), before->second.images)};
+    }
+    Member& member = members_[caller.place];
+    if (member.strikes >= options_.strikes) {
+      throw Refused{"strikes",
+                    fmt::format("out of the run after {} refused updates", member.strikes)};
+    }
+    member.name = caller.name;
+    member.images = request.images();
+    member.left = false;
+    member.missed = 0;
+    changed_.notify_all();
+  }
+  audit_({.event = "join",
+          .client = caller.name,
+          .detail = fmt::format("{} images, version {}", request.images(),
+                                Printable(Shortened(request.version(), 32)))});
+  return Offer(caller);
+}
+
+v1::JoinReply Coordinator::Offer(const Caller& caller) const {
+  v1::JoinReply reply;
+  reply.set_protocol(kProtocol);
+  reply.set_run(offer_.run);
+  reply.set_client(static_cast<uint32_t>(caller.place));
+  reply.set_rounds(static_cast<uint32_t>(offer_.rounds));
+  for (const auto& setting : offer_.settings) reply.add_settings(setting);
+  reply.set_manifest_hash(HashOf(offer_.shape.manifest));
+  reply.set_input(offer_.input);
+  reply.set_classes(static_cast<uint32_t>(offer_.classes));
+  reply.set_data(offer_.data);
+  reply.set_half(offer_.shape.precision == Precision::kHalf);
+  return reply;
+}
+
+Member& Coordinator::MemberOf(const Caller& caller, const std::string& run) {
+  if (run != offer_.run) {
+    throw Refused{"run", fmt::format("another run is on: {}; join it", offer_.run)};
+  }
+  const auto at = members_.find(caller.place);
+  if (at == members_.end()) {
+    throw Refused{"member", "not a member of the run yet; join it"};
+  }
+  if (at->second.strikes >= options_.strikes) {
+    throw Refused{"strikes",
+                  fmt::format("out of the run after {} refused updates", at->second.strikes)};
+  }
+  at->second.missed = 0;
+  return at->second;
+}
+
+bool Coordinator::CanTrain(int client) const {
+  if (!round_) return false;
+  const auto at = round_->parts.find(client);
+  return at != round_->parts.end() && at->second.accepted.empty() && !at->second.refused;
+}
+
+// The plan of a client of the round; unlocks while the bank is looked up.
+v1::PlanReply Coordinator::PlanOf(int client, std::unique_lock<std::mutex>& lock) {
+  if (final_) {
+    v1::PlanReply reply;
+    reply.set_state(v1::PlanReply::FINISHED);
+    reply.set_round(static_cast<uint32_t>(offer_.rounds));
+    reply.set_model_digest(final_digest_);
+    reply.set_model_bytes(final_->size());
+    return reply;
+  }
+  if (!CanTrain(client)) return Wait();
+  if (const auto& known = round_->parts.at(client).plan) return *known;
+  v1::PlanReply reply;
+  reply.set_state(v1::PlanReply::TRAIN);
+  reply.set_round(static_cast<uint32_t>(round_->number));
+  reply.set_lr(round_->lr);
+  reply.set_nonce(round_->nonce);
+  reply.set_model_digest(round_->model_digest);
+  reply.set_model_bytes(round_->model->size());
+  const PlanFor& plan_for = *round_->plan_for;
+  ++busy_;
+  lock.unlock();
+  const RemoteBank remote = plan_for(client).remote;
+  const Bytes bank = PackRows(remote.rows, offer_.shape.precision);
+  reply.set_bank_rows(static_cast<uint64_t>(remote.Size()));
+  reply.set_bank_bytes(bank.size());
+  reply.set_bank_digest(DigestOfBytes(bank));
+  lock.lock();
+  --busy_;
+  changed_.notify_all();
+  round_->parts.at(client).plan = reply;  // the round waits for calls under way
+  return reply;
+}
+
+void Coordinator::WaitForPlan(const Caller& caller, const v1::PlanRequest& request,
+                              std::function<void(const v1::PlanReply&)> answer) {
+  std::function<void(const v1::PlanReply&)> replaced;
+  std::optional<v1::PlanReply> reply;
+  {
+    std::unique_lock lock(mutex_);
+    MemberOf(caller, request.run());
+    if (dismissed_ || final_ || CanTrain(caller.place)) {
+      reply = PlanOf(caller.place, lock);
+    } else {
+      Waiter& waiter = waiters_[caller.place];  // one a client: whoever asks twice was cut off
+      replaced = std::move(waiter.answer);
+      waiter = {Clock::now(), std::move(answer)};
+    }
+  }
+  if (reply) answer(*reply);
+  if (replaced) replaced(Wait());
+}
+
+// Tells those who can train what to do.
+void Coordinator::AnswerWaiters(std::unique_lock<std::mutex>& lock) {
+  std::vector<int> clients;
+  for (const auto& [client, waiter] : waiters_) {
+    if (final_ || CanTrain(client)) clients.push_back(client);
+  }
+  for (const int client : clients) {
+    const v1::PlanReply reply = PlanOf(client, lock);
+    const auto at = waiters_.find(client);
+    if (at == waiters_.end()) continue;
+    const auto answer = std::move(at->second.answer);
+    waiters_.erase(at);
+    lock.unlock();
+    answer(reply);
+    lock.lock();
+  }
+}
+
+void Coordinator::Tick() {
+  Later later;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(waiters_, [&](auto& entry) {
+      if (SecondsSince(entry.second.since) < options_.poll) return false;
+      later.push_back([answer = std::move(entry.second.answer)] { answer(Wait()); });
+      return true;
+    });
+    if (round_) Admit(later);
+    // Those that lost their place in the queue come to read, and are told.
+    std::move(woken_.begin(), woken_.end(), std::back_inserter(later));
+    woken_.clear();
+  }
+  for (const auto& call : later) call();
+}
+
+void Coordinator::Dismiss() {
+  std::map<int, Waiter> waiters;
+  {
+    const std::lock_guard lock(mutex_);
+    dismissed_ = true;
+    waiters = std::exchange(waiters_, {});
+  }
+  for (const auto& [client, waiter] : waiters) waiter.answer(Wait());
+}
+
+Coordinator::Part& Coordinator::PartOf(int client, uint32_t round) {
+  if (!round_ || round != static_cast<uint32_t>(round_->number)) {
+    throw Refused{"round", round_ ? fmt::format("round {} is on, not {}", round_->number + 1,
+                                                uint64_t{round} + 1)
+                                  : "no round is on"};
+  }
+  const auto at = round_->parts.find(client);
+  if (at == round_->parts.end()) throw Refused{"chosen", "this round does not ask this client"};
+  return at->second;
+}
+
+std::shared_ptr<const Bytes> Coordinator::Content(const Caller& caller,
+                                                  const v1::DownloadRequest& request) {
+  std::unique_lock lock(mutex_);
+  MemberOf(caller, request.run());
+  std::shared_ptr<const Bytes> content;
+  if (final_ && request.what() == v1::DownloadRequest::MODEL) {
+    content = final_;
+  } else {
+    PartOf(caller.place, request.round());
+    if (request.what() == v1::DownloadRequest::MODEL) {
+      content = round_->model;
+    } else {
+      const v1::PlanReply plan = PlanOf(caller.place, lock);
+      const uint64_t most = static_cast<uint64_t>(options_.upload_memory) << 20;
+      if (*banks_ > 0 && *banks_ + plan.bank_bytes() > most) {
+        throw Refused{"busy", "others' features are on their way to many clients; ask again"};
+      }
+      PartOf(caller.place, request.round());  // it may have ended meanwhile
+      const PlanFor& plan_for = *round_->plan_for;
+      ++busy_;
+      lock.unlock();
+      auto bank = std::make_unique<Bytes>(
+          PackRows(plan_for(caller.place).remote.rows, offer_.shape.precision));
+      lock.lock();
+      --busy_;
+      changed_.notify_all();
+      *banks_ += bank->size();
+      content = std::shared_ptr<const Bytes>(bank.release(), [counter = banks_](const Bytes* gone) {
+        *counter -= gone->size();
+        delete gone;
+      });
+    }
+  }
+  if (request.offset() > content->size()) {
+    throw Refused{"offset", fmt::format("{} of {} bytes", request.offset(), content->size())};
+  }
+  traffic_.down += content->size() - request.offset();
+  return content;
+}
+
+void Coordinator::Delivered(const Caller& caller, const v1::DownloadRequest& request) {
+  const std::lock_guard lock(mutex_);
+  if (final_ && request.what() == v1::DownloadRequest::MODEL) {
+    fetched_.insert(caller.place);
+    changed_.notify_all();
+  }
+}
+
+v1::UploadReply Coordinator::UploadStatus(const Caller& caller, const v1::UploadKey& key) {
+  const std::lock_guard lock(mutex_);
+  MemberOf(caller, key.run());
+  const Part& part = PartOf(caller.place, key.round());
+  v1::UploadReply reply;
+  reply.set_accepted(!part.accepted.empty());
+  if (part.upload && part.upload->header.key().id() == key.id()) {
+    const std::lock_guard of_upload(part.upload->mutex);
+    reply.set_received(part.upload->bytes.size());
+  }
+  return reply;
+}
+
+void Coordinator::Leave(const Caller& caller, const v1::LeaveRequest& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    MemberOf(caller, request.run()).left = true;
+    changed_.notify_all();
+  }
+  audit_({.event = "leave", .client = caller.name});
+}
+
+// --- uploads
+// --------------------------------------------------------------------------------------
+
+void Coordinator::Strike(int client, const Refused& why) {
+  Member& member = members_.at(client);
+  if (!IsStrike(why.reason)) return;
+  ++member.strikes;
+  if (round_) {
+    const auto part = round_->parts.find(client);
+    if (part != round_->parts.end() && part->second.accepted.empty()) {
+      part->second.refused = true;
+      Drop(part->second);
+    }
+  }
+  changed_.notify_all();
+  if (member.strikes >= options_.strikes) {
+    spdlog::warn("client {} is out of the run after {} refused updates", member.name,
+                 member.strikes);
+  }
+}
+
+// Forgets what has come of an upload; its room is free when the last stream lets go of it.
+void Coordinator::Drop(Part& part) {
+  if (!part.upload) return;
+  if (std::erase(queue_, part.upload) > 0) woken_.push_back(part.upload->on_admitted);
+  {
+    const std::lock_guard lock(part.upload->mutex);
+    ++part.upload->turn;
+  }
+  part.upload.reset();
+}
+
+// Gives room to those that wait for it, in their order; uploads whose stream broke make room.
+void Coordinator::Admit(Later& later) {
+  const uint64_t most = static_cast<uint64_t>(options_.upload_memory) << 20;
+  while (!queue_.empty()) {
+    const auto upload = queue_.front();
+    const uint64_t bytes = upload->header.bytes();
+    if (*reserved_ > 0 && *reserved_ + bytes > most) {
+      const auto parked =
+          std::find_if(round_->parts.begin(), round_->parts.end(), [](const auto& entry) {
+            const auto& other = entry.second.upload;
+            return other && other->reserved && !other->streaming && !other->whole;
+          });
+      if (parked == round_->parts.end()) return;
+      Drop(parked->second);
+      continue;
+    }
+    queue_.pop_front();
+    *reserved_ += bytes;
+    upload->reserved = reserved_;
+    later.push_back([upload, bytes] {
+      {
+        const std::lock_guard lock(upload->mutex);
+        upload->bytes.reserve(bytes);
+      }
+      upload->on_admitted();
+    });
+  }
+}
+
+std::shared_ptr<IncomingUpload> Coordinator::NewUpload(const Caller& caller,
+                                                       const v1::UploadBegin& begin) {
+  auto upload = std::make_shared<IncomingUpload>();
+  upload->client = caller.place;
+  upload->header = begin.header();
+  upload->digest = begin.digest();
+  upload->running = BeginDigest(begin.header());
+  return upload;
+}
+
+// Throws unless the header can be that of an update of this client in this round.
+void Coordinator::CheckBegin(const Caller& caller, const v1::UploadBegin& begin,
+                             const Part& part) const {
+  const v1::UploadHeader& header = begin.header();
+  if (part.refused) throw Refused{"refused", "this client sits out the round"};
+  if (header.nonce() != round_->nonce) {
+    throw Refused{"nonce", "not the nonce of this round; ask for the plan again"};
+  }
+  if (part.upload && part.upload->whole) {
+    throw Refused{"busy", "this client's upload is being looked at; ask for its status"};
+  }
+  if (header.key().id().empty() || header.key().id().size() > kMostId) {
+    throw Refused{"manifest", "an upload without an id"};
+  }
+  if (const auto why = WhyNotHeader(header, offer_.shape)) throw *why;
+  const int64_t enrolled = members_.at(caller.place).images;
+  if (header.images() != enrolled) {
+    throw Refused{"images", fmt::format("{} images, but this client enrolled with {}",
+                                        header.images(), enrolled)};
+  }
+}
+
+UploadStream Coordinator::BeginUpload(const Caller& caller, const v1::UploadBegin& begin,
+                                      std::function<void()> admitted) {
+  Later later;
+  UploadStream stream;
+  std::unique_lock lock(mutex_);
+  try {
+    MemberOf(caller, begin.header().key().run());
+    Part& part = PartOf(caller.place, begin.header().key().round());
+    if (!part.accepted.empty()) {
+      if (part.accepted == begin.digest()) return {};
+      throw Refused{"duplicate", "another update of this client counts already in this round"};
+    }
+    CheckBegin(caller, begin, part);
+    const bool goes_on = part.upload &&
+                         part.upload->header.key().id() == begin.header().key().id() &&
+                         part.upload->digest == begin.digest();
+    if (!goes_on) {
+      Drop(part);
+      part.upload = NewUpload(caller, begin);
+    }
+    IncomingUpload& upload = *part.upload;
+    {
+      const std::lock_guard of_upload(upload.mutex);
+      if (begin.offset() != upload.bytes.size()) {
+        throw Refused{"offset", fmt::format("at {}, but {} bytes are here", begin.offset(),
+                                            upload.bytes.size())};
+      }
+      stream = {part.upload, ++upload.turn};
+    }
+    upload.streaming = true;
+    upload.on_admitted = std::move(admitted);
+    std::erase(queue_, part.upload);
+    if (upload.reserved) {
+      later.push_back([held = part.upload] { held->on_admitted(); });
+    } else {
+      queue_.push_back(part.upload);
+      Admit(later);
+    }
+  } catch (const Refused& why) {
+    if (members_.contains(caller.place)) Strike(caller.place, why);
+    throw;
+  }
+  lock.unlock();
+  for (const auto& call : later) call();
+  return stream;
+}
+
+bool Coordinator::AddBytes(const UploadStream& stream, std::string_view bytes) {
+  IncomingUpload& upload = *stream.upload;
+  {
+    const std::lock_guard lock(upload.mutex);
+    if (upload.turn != stream.turn) {
+      throw Refused{"busy", "another stream brings this upload, or its round is over"};
+    }
+    const uint64_t left = upload.header.bytes() - upload.bytes.size();
+    if (bytes.size() <= kMostChunk && bytes.size() <= left) {
+      const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
+      upload.bytes.insert(upload.bytes.end(), first, first + bytes.size());
+      upload.running.Add(std::span(first, bytes.size()));
+      received_ += bytes.size();
+      return bytes.size() == left;
+    }
+  }
+  const Refused why = {"size", "more bytes than the header says, or a chunk above 1 MiB"};
+  const std::lock_guard lock(mutex_);
+  Strike(upload.client, why);
+  throw why;
+}
+
+void Coordinator::EndUpload(const UploadStream& stream,
+                            std::function<void(const std::optional<Refused>&)> done) {
+  IncomingUpload& upload = *stream.upload;
+  const std::lock_guard lock(mutex_);
+  std::string digest;
+  {
+    const std::lock_guard of_upload(upload.mutex);
+    if (upload.turn != stream.turn) throw Refused{"round", "its round is over"};
+    digest = upload.running.Hex();
+    ++upload.turn;
+  }
+  if (digest != upload.digest) {
+    const Refused why = {"digest", "the bytes do not have the digest that the header says"};
+    Strike(upload.client, why);
+    throw why;
+  }
+  upload.streaming = false;
+  upload.whole = true;
+  ready_.push_back({stream.upload, std::move(done)});
+  changed_.notify_all();
+}
+
+void Coordinator::ParkUpload(const UploadStream& stream) {
+  Later later;
+  {
+    const std::lock_guard lock(mutex_);
+    {
+      const std::lock_guard of_upload(stream.upload->mutex);
+      if (stream.upload->turn != stream.turn) return;  // another stream has it
+    }
+    stream.upload->streaming = false;
+    std::erase(queue_, stream.upload);
+    if (round_) Admit(later);
+  }
+  for (const auto& call : later) call();
+}
+
+// --- rounds
+// ---------------------------------------------------------------------------------------
+
+bool Coordinator::IsOut(int client, const std::map<int, std::string>& enrolled) const {
+  const auto member = members_.find(client);
+  return member == members_.end() || member->second.left ||
+         member->second.strikes >= options_.strikes || !enrolled.contains(client);
+}
+
+std::vector<int> Coordinator::Available() {
+  const auto since = Clock::now();
+  bool first = true, told = false;
+  while (true) {
+    if (stop_) throw Interrupted{};
+    const auto enrolled = enrolled_();
+    std::unique_lock lock(mutex_);
+    std::vector<int> there;
+    int expected = 0;
+    for (const auto& [place, name] : enrolled) {
+      const auto member = members_.find(place);
+      if (member == members_.end() || !IsOut(place, enrolled)) ++expected;
+      if (!IsOut(place, enrolled) && member->second.missed < kMostMissed) there.push_back(place);
+    }
+    // A run that is under way has its members; the first round waits for those who are enrolled.
+    const bool begun = std::any_of(members_.begin(), members_.end(),
+                                   [](const auto& entry) { return entry.second.rounds > 0; });
+    const int enough = std::max(1, options_.min_clients);
+    const auto count = static_cast<int>(there.size());
+    if (count >= enough &&
+        (begun || count == expected || SecondsSince(since) > options_.patience)) {
+      return there;
+    }
+    if (first || (!told && SecondsSince(since) > options_.patience)) {
+      told = !first;
+      first = false;
+      spdlog::info("{} of {} enrolled clients are here; {}", count, expected,
+                   begun ? fmt::format("a round needs {}", enough)
+                         : fmt::format("the first round waits for all of them for {:.0f} s, and "
+                                       "needs {}",
+                                       options_.patience, enough));
+    }
+    changed_.wait_for(lock, kTurn);
+  }
+}
+
+int Coordinator::Accepted() const {
+  return static_cast<int>(
+      std::count_if(round_->parts.begin(), round_->parts.end(),
+                    [](const auto& entry) { return !entry.second.accepted.empty(); }));
+}
+
+// Whether the round has what it waits for. After the deadline it goes on without the slow, if it
+// has enough.
+bool Coordinator::Over(const Chosen& chosen, Clock::time_point since, bool& warned) {
+  const int accepted = Accepted();
+  if (accepted >= chosen.wanted) return true;
+  const bool enough = accepted >= std::min(options_.min_clients, chosen.wanted);
+  const auto enrolled = enrolled_();
+  const bool waiting = std::any_of(chosen.clients.begin(), chosen.clients.end(), [&](int client) {
+    return CanTrain(client) && !IsOut(client, enrolled);
+  });
+  if (enough && !waiting) return true;
+  if (SecondsSince(since) < options_.deadline) return false;
+  if (enough) return true;
+  if (!warned) {
+    warned = true;
+    const std::string detail =
+        fmt::format("the deadline is past and {} of {} needed updates are here; the round waits on",
+                    accepted, options_.min_clients);
+    spdlog::warn("round {}: {}", round_->number + 1, detail);
+    audit_({.event = "alarm", .round = round_->number + 1, .detail = detail});
+  }
+  return false;
+}
+
+// An upload that is whole becomes an arrival; the round loop says whether it counts.
+void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
+                       std::unique_lock<std::mutex>& lock) {
+  IncomingUpload& upload = *ready.upload;
+  const v1::UploadHeader& header = upload.header;
+  const int number = round_->number;
+  const std::string name = members_.at(upload.client).name;
+  lock.unlock();
+  const UploadShape& shape = offer_.shape;
+  const uint64_t model = BytesOf(shape.manifest);
+  Arrival arrival = {.client = upload.client,
+                     .model = Unpack(std::span(upload.bytes).first(model), shape.manifest),
+                     .images = header.images(),
+                     .loss = header.loss(),
+                     .steps = header.steps(),
+                     .seen = header.seen()};
+  arrival.metrics.insert(header.metrics().begin(), header.metrics().end());
+  if (header.feature_rows() > 0) {
+    arrival.features =
+        UnpackRows(std::span(upload.bytes).subspan(model),
+                   static_cast<int64_t>(header.feature_rows()), shape.width, shape.precision);
+  }
+  std::optional<Refused> refused;
+  try {
+    if (const auto why = on_arrival(std::move(arrival))) refused = RefusedFor(*why);
+  } catch (...) {
+    ready.done(Refused{"round", "the coordinator ends the round"});
+    throw;
+  }
+  audit_({.event = refused ? "refuse" : "accept",
+          .client = name,
+          .round = number + 1,
+          .reason = refused ? refused->reason : "",
+          .detail = refused ? refused->message : fmt::format("{} bytes", header.bytes())});
+  lock.lock();
+  Part& part = round_->parts.at(upload.client);
+  Later later;
+  if (refused) {
+    Strike(upload.client, *refused);
+  } else {
+    part.accepted = upload.digest;
+    Member& member = members_.at(upload.client);
+    ++member.rounds;
+    member.missed = 0;
+  }
+  Drop(part);
+  ready.upload.reset();  // its room is free
+  Admit(later);
+  lock.unlock();
+  ready.done(refused);
+  for (const auto& call : later) call();
+  lock.lock();
+}
+
+// Nobody can reach the round any more; what was under way is told that it is over.
+void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [&] { return busy_ == 0; });
+  std::vector<std::string> missed;
+  for (const int client : chosen.clients) {
+    Part& part = round_->parts.at(client);
+    if (part.accepted.empty() && !part.refused) {
+      ++members_.at(client).missed;
+      missed.push_back(members_.at(client).name);
+    }
+    Drop(part);
+  }
+  const int number = round_->number;
+  round_.reset();
+  queue_.clear();
+  auto ready = std::move(ready_);
+  ready_.clear();
+  lock.unlock();
+  for (const auto& name : missed) {
+    audit_({.event = "miss", .client = name, .round = number + 1});
+    spdlog::info("round {}: goes on without {}", number + 1, name);
+  }
+  for (auto& late : ready) late.done(Refused{"round", "the round is over"});
+  lock.lock();
+}
+
+Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
+                         const OnArrival& on_arrival) {
+  const Plan plan = plan_for(chosen.clients.front());
+  auto model = std::make_shared<const Bytes>(Pack(plan.model, offer_.shape.manifest));
+  std::unique_lock lock(mutex_);
+  traffic_ = {};
+  const uint64_t before = received_;
+  round_.emplace(Round{.number = plan.round,
+                       .lr = plan.lr,
+                       .nonce = FreshNonce(),
+                       .model = model,
+                       .model_digest = DigestOfBytes(*model),
+                       .plan_for = &plan_for});
+  for (const int client : chosen.clients) round_->parts[client] = {};
+  const auto since = Clock::now();
+  bool warned = false;
+  try {
+    AnswerWaiters(lock);
+    while (!Over(chosen, since, warned)) {
+      if (stop_) throw Interrupted{};
+      if (!ready_.empty()) {
+        Ready ready = std::move(ready_.front());
+        ready_.pop_front();
+        Take(ready, on_arrival, lock);
+        continue;
+      }
+      changed_.wait_for(lock, kTurn);
+    }
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    Close({}, lock);
+    throw;
+  }
+  Close(chosen, lock);
+  traffic_.up = received_ - before;
+  return traffic_;
+}
+
+void Coordinator::Finish(const NamedTensors& model) {
+  std::unique_lock lock(mutex_);
+  final_ = std::make_shared<const Bytes>(Pack(model, offer_.shape.manifest));
+  final_digest_ = DigestOfBytes(*final_);
+  AnswerWaiters(lock);
+  const auto since = Clock::now();
+  const auto enrolled = enrolled_();
+  while (!stop_ && SecondsSince(since) < options_.linger) {
+    const bool all = std::all_of(members_.begin(), members_.end(), [&](const auto& entry) {
+      return IsOut(entry.first, enrolled) || entry.second.missed >= kMostMissed ||
+             fetched_.contains(entry.first);
+    });
+    if (all) return;
+    changed_.wait_for(lock, kTurn);
+  }
+}
+
+Members Coordinator::CurrentMembers() const {
+  const std::lock_guard lock(mutex_);
+  return members_;
+}
+
+}  // namespace kindred

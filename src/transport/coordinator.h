@@ -1,0 +1,170 @@
+// A round over a network, without the network: whom it waits for, what it hands out and takes in.
+//
+// Calls come from any thread; none of them blocks for long. What a call cannot answer at once it
+// answers by the function it was given.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/audit_log.h"
+#include "transport/members.h"
+#include "transport/server_options.h"
+#include "transport/transport.h"
+#include "transport/upload_header.h"
+
+namespace kindred {
+
+// Who calls: what the certificate says.
+struct Caller {
+  int place = 0;
+  std::string name;
+};
+
+// What a run tells its clients when they join.
+struct RunOffer {
+  std::string run;
+  int rounds = 1;
+  std::vector<std::string> settings;  // "section.key = value"
+  std::string input;                  // EncoderInput as text
+  int classes = 0;
+  std::string data;
+  UploadShape shape;
+};
+
+// Those who are enrolled now and not revoked, by place. Asked often; may change while a run lasts.
+using Enrolled = std::function<std::map<int, std::string>()>;
+
+// An upload on its way in, and one of the streams that bring it: when a stream breaks the next goes
+// on with the upload, and late bytes of the one before are refused.
+class IncomingUpload;
+struct UploadStream {
+  std::shared_ptr<IncomingUpload> upload;  // null: it was accepted before, nothing is to be sent
+  int turn = 0;
+};
+
+class Coordinator : public Transport {
+ public:
+  // `members`: of the checkpoint that the run goes on from. `stop`: leave by Interrupted when set.
+  Coordinator(const CoordinatorOptions& options, RunOffer offer, Members members, Enrolled enrolled,
+              const std::atomic<bool>& stop, std::function<void(const AuditEvent&)> audit);
+  ~Coordinator() override;
+
+  // --- what clients ask for; each throws Refused
+  v1::JoinReply Join(const Caller& caller, const v1::JoinRequest& request);
+  void WaitForPlan(const Caller& caller, const v1::PlanRequest& request,
+                   std::function<void(const v1::PlanReply&)> answer);
+  std::shared_ptr<const Bytes> Content(const Caller& caller, const v1::DownloadRequest& request);
+  void Delivered(const Caller& caller, const v1::DownloadRequest& request);
+  v1::UploadReply UploadStatus(const Caller& caller, const v1::UploadKey& key);
+  void Leave(const Caller& caller, const v1::LeaveRequest& request);
+
+  // Begins an upload or goes on with one. `admitted` is called when there is room for its bytes,
+  // which may be at once; before that none may be added.
+  UploadStream BeginUpload(const Caller& caller, const v1::UploadBegin& begin,
+                           std::function<void()> admitted);
+  // The next bytes. True: they were the last.
+  bool AddBytes(const UploadStream& stream, std::string_view bytes);
+  // Hands a whole upload to the round. `done` gets the refusal, or nothing.
+  void EndUpload(const UploadStream& stream,
+                 std::function<void(const std::optional<Refused>&)> done);
+  // The stream broke: what has come is kept as long as there is room.
+  void ParkUpload(const UploadStream& stream);
+
+  // Answers those who have waited for long. To be called a few times a second.
+  void Tick();
+
+  // Answers everybody: nobody is made to wait from now on.
+  void Dismiss();
+
+  // --- Transport
+  std::vector<int> Available() override;
+  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override;
+
+  // Hands out the trained model until every client has it, or for so long as options say.
+  void Finish(const NamedTensors& model);
+
+  Members CurrentMembers() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Later = std::vector<std::function<void()>>;  // to be called without the lock
+
+  // What the round knows of one of its clients.
+  struct Part {
+    std::optional<v1::PlanReply> plan;       // once it was asked for
+    std::shared_ptr<IncomingUpload> upload;  // under way, or parked
+    std::string accepted;                    // digest of the update that counts
+    bool refused = false;                    // it sits out
+  };
+  struct Round {
+    int number = 0;
+    double lr = 0;
+    std::string nonce;
+    std::shared_ptr<const Bytes> model;
+    std::string model_digest;
+    const PlanFor* plan_for = nullptr;
+    std::map<int, Part> parts;  // of the chosen
+  };
+  struct Waiter {
+    Clock::time_point since;
+    std::function<void(const v1::PlanReply&)> answer;
+  };
+  struct Ready {
+    std::shared_ptr<IncomingUpload> upload;
+    std::function<void(const std::optional<Refused>&)> done;
+  };
+
+  v1::JoinReply Offer(const Caller& caller) const;
+  Member& MemberOf(const Caller& caller, const std::string& run);
+  Part& PartOf(int client, uint32_t round);
+  bool CanTrain(int client) const;
+  bool IsOut(int client, const std::map<int, std::string>& enrolled) const;
+  v1::PlanReply PlanOf(int client, std::unique_lock<std::mutex>& lock);
+  void AnswerWaiters(std::unique_lock<std::mutex>& lock);
+  void Admit(Later& later);
+  void Drop(Part& part);
+  static std::shared_ptr<IncomingUpload> NewUpload(const Caller& caller,
+                                                   const v1::UploadBegin& begin);
+  void CheckBegin(const Caller& caller, const v1::UploadBegin& begin, const Part& part) const;
+  void Take(Ready& ready, const OnArrival& on_arrival, std::unique_lock<std::mutex>& lock);
+  void Strike(int client, const Refused& why);
+  bool Over(const Chosen& chosen, Clock::time_point since, bool& warned);
+  void Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock);
+  int Accepted() const;
+
+  CoordinatorOptions options_;
+  RunOffer offer_;
+  Enrolled enrolled_;
+  const std::atomic<bool>& stop_;
+  std::function<void(const AuditEvent&)> audit_;
+
+  mutable std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  Members members_;
+  std::optional<Round> round_;
+  int busy_ = 0;  // calls of plan_for under way
+  std::map<int, Waiter> waiters_;
+  std::deque<Ready> ready_;
+  bool dismissed_ = false;
+  std::deque<std::shared_ptr<IncomingUpload>> queue_;  // uploads that wait for room
+  Later woken_;                                        // and those that need not any longer
+  // Bytes of uploads under way, and of banks on their way out. Shared with what holds the bytes.
+  std::shared_ptr<std::atomic<uint64_t>> reserved_ = std::make_shared<std::atomic<uint64_t>>(0);
+  std::shared_ptr<std::atomic<uint64_t>> banks_ = std::make_shared<std::atomic<uint64_t>>(0);
+  Traffic traffic_;  // of the round
+  std::atomic<uint64_t> received_ = 0;
+  std::shared_ptr<const Bytes> final_;
+  std::string final_digest_;
+  std::set<int> fetched_;
+};
+
+}  // namespace kindred

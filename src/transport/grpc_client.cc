@@ -1,0 +1,306 @@
+#include "transport/grpc_client.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "client/round.h"
+#include "federation.grpc.pb.h"
+#include "transport/accept_loop.h"
+
+namespace kindred {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr double kFirstPause = 0.2, kMostPause = 5;     // seconds between two tries
+constexpr auto kCallTime = std::chrono::seconds(60);    // of a short call, waiting for a plan too
+constexpr auto kTransferTime = std::chrono::hours(24);  // links that die are noticed by keepalive
+
+// What the status of a call means to its caller.
+enum class Verdict { kDone, kAgain, kRefused };
+
+Verdict OutcomeOf(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::OK:
+      return Verdict::kDone;
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+    case grpc::StatusCode::CANCELLED:
+    case grpc::StatusCode::ABORTED:
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+    case grpc::StatusCode::INTERNAL:  // what HTTP/2 makes of a broken stream
+    case grpc::StatusCode::UNKNOWN:
+      return Verdict::kAgain;
+    default:
+      return Verdict::kRefused;
+  }
+}
+
+std::string ReasonOf(const grpc::ClientContext& context) {
+  const auto& trailer = context.GetServerTrailingMetadata();
+  const auto at = trailer.find("kindred-reason");
+  return at == trailer.end() ? "" : std::string(at->second.data(), at->second.size());
+}
+
+double Jitter() { return 0.5 + 0.5 * randombytes_uniform(1024) / 1024.0; }
+
+std::shared_ptr<grpc::Channel> Dial(const WireClientOptions& options,
+                                    const std::optional<Kit>& kit) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(2 << 20);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // what a connection may take, too
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (!kit) {
+    if (!IsLoopback(options.server)) {
+      throw NetworkError("{}: plain text is for this machine alone; give --kit",
+                         Printable(options.server));
+    }
+    return grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
+  }
+  // The federation has its own authority: whatever the address, the coordinator has this name.
+  arguments.SetSslTargetNameOverride("kindred-coordinator");
+  return grpc::CreateCustomChannel(
+      options.server, grpc::SslCredentials({kit->ca, kit->key, kit->certificate}), arguments);
+}
+
+}  // namespace
+
+// A call at a time, which the stop flag ends.
+struct GrpcClient::Wire {
+  Wire(const WireClientOptions& from, const std::optional<Kit>& kit,
+       const std::atomic<bool>& stop_flag)
+      : options(from),
+        stop(stop_flag),
+        stub(v1::Federation::NewStub(Dial(from, kit))),
+        watcher("join", [this](const std::stop_token& done) {
+          while (!done.stop_requested()) {
+            if (stop) {
+              const std::lock_guard lock(mutex);
+              if (current != nullptr) current->TryCancel();
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          }
+        }) {}
+
+  // Makes a call until it succeeds or is refused. `call` gets a context and returns its status; a
+  // call that has got something across, as `moved` tells, begins the count of patience anew.
+  // Returns the reason of a refusal, empty when there was none.
+  std::string Repeat(
+      const char* what, std::chrono::seconds time,
+      const std::function<grpc::Status(grpc::ClientContext&)>& call,
+      const std::function<uint64_t()>& moved = [] { return 0; }) {
+    auto since = SteadyClock::now();
+    double pause = kFirstPause;
+    uint64_t before = moved();
+    bool told = false;
+    while (true) {
+      if (stop) throw Interrupted{};
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + time);
+      if (!options.name.empty()) context.AddMetadata("kindred-name", options.name);
+      {
+        const std::lock_guard lock(mutex);
+        current = &context;
+      }
+      const grpc::Status status = call(context);
+      {
+        const std::lock_guard lock(mutex);
+        current = nullptr;
+      }
+      if (stop && !status.ok()) throw Interrupted{};
+      const Verdict outcome = OutcomeOf(status);
+      if (outcome == Verdict::kDone) {
+        if (told) spdlog::info("the coordinator is back");
+        return "";
+      }
+      const std::string reason = ReasonOf(context);
+      message = Printable(status.error_message());
+      if (outcome == Verdict::kRefused) {
+        if (reason == "identity" || reason == "revoked" || reason == "strikes" ||
+            reason == "protocol" || reason.empty()) {
+          throw NetworkError("{}: {}: {}", options.server, what, message);
+        }
+        return reason;
+      }
+      if (const uint64_t now = moved(); now != before) {
+        before = now;
+        since = SteadyClock::now();
+        pause = kFirstPause;
+      }
+      const double seconds = std::chrono::duration<double>(SteadyClock::now() - since).count();
+      if (seconds > options.patience) {
+        throw NetworkError(
+            "{}: {}: out of reach for {:.0f} s ({}); is it running, and do address, firewall and "
+            "certificates fit? `kindred doctor` looks",
+            options.server, what, seconds, message);
+      }
+      if (!told && reason != "busy") {
+        spdlog::warn("{}: {}: {}; trying again", options.server, what, message);
+        told = true;
+      }
+      Pause(pause * Jitter());
+      pause = std::min(kMostPause, pause * 2);
+    }
+  }
+
+  void Pause(double seconds) const {
+    const auto until = SteadyClock::now() + std::chrono::duration<double>(seconds);
+    while (!stop && SteadyClock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  WireClientOptions options;
+  const std::atomic<bool>& stop;
+  std::unique_ptr<v1::Federation::Stub> stub;
+  std::string message;  // of the last status that was not OK
+  std::mutex mutex;     // of `current`
+  grpc::ClientContext* current = nullptr;
+  BackgroundThread watcher;  // last: it uses the others
+};
+
+GrpcClient::GrpcClient(const WireClientOptions& options, const std::optional<Kit>& kit,
+                       const std::atomic<bool>& stop)
+    : wire_(std::make_unique<Wire>(options, kit, stop)) {}
+
+GrpcClient::~GrpcClient() = default;
+
+v1::JoinReply GrpcClient::Join(int64_t images) {
+  v1::JoinRequest request;
+  request.set_protocol(kProtocol);
+  request.set_version(KINDRED_VERSION);
+  request.set_images(images);
+  v1::JoinReply reply;
+  const std::string reason = wire_->Repeat("join", kCallTime, [&](grpc::ClientContext& context) {
+    return wire_->stub->Join(&context, request, &reply);
+  });
+  if (!reason.empty()) {
+    throw NetworkError("{}: join: {}", wire_->options.server, wire_->message);
+  }
+  return reply;
+}
+
+std::optional<v1::PlanReply> GrpcClient::WaitForPlan(const std::string& run) {
+  v1::PlanRequest request;
+  request.set_run(run);
+  v1::PlanReply reply;
+  const std::string reason =
+      wire_->Repeat("wait for a plan", kCallTime, [&](grpc::ClientContext& context) {
+        return wire_->stub->WaitForPlan(&context, request, &reply);
+      });
+  if (reason == "run" || reason == "member") return std::nullopt;
+  if (!reason.empty()) throw NetworkError("{}: {}", wire_->options.server, wire_->message);
+  return reply;
+}
+
+std::optional<Bytes> GrpcClient::Download(const v1::DownloadRequest& request, uint64_t bytes,
+                                          const std::string& digest) {
+  if (bytes > wire_->options.most_download) {
+    throw NetworkError("{}: it would send {} bytes, client.max_download allows {}",
+                       wire_->options.server, bytes, wire_->options.most_download);
+  }
+  Bytes content;
+  for (int tries = 0; tries < 3; ++tries) {
+    content.clear();
+    content.reserve(bytes);
+    bool endless = false;
+    const auto call = [&](grpc::ClientContext& context) {
+      v1::DownloadRequest rest = request;
+      rest.set_offset(content.size());
+      const auto reader = wire_->stub->Download(&context, rest);
+      v1::Chunk chunk;
+      while (reader->Read(&chunk)) {
+        if (chunk.data().size() > bytes - content.size()) {
+          endless = true;
+          context.TryCancel();
+          break;
+        }
+        content.insert(content.end(), chunk.data().begin(), chunk.data().end());
+      }
+      const grpc::Status status = reader->Finish();
+      if (endless) return grpc::Status::OK;
+      if (status.ok() && content.size() < bytes) {
+        return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the stream ended early");
+      }
+      return status;
+    };
+    const std::string reason =
+        wire_->Repeat("download", kTransferTime, call, [&] { return content.size(); });
+    if (!reason.empty()) return std::nullopt;
+    if (!endless && DigestOfBytes(content) == digest) return content;
+    spdlog::warn("{}: a download does not have its digest; once more", wire_->options.server);
+  }
+  throw NetworkError("{}: three downloads did not have the digest that the coordinator says",
+                     wire_->options.server);
+}
+
+UploadEnd GrpcClient::Upload(const v1::UploadHeader& header, std::span<const uint8_t> bytes) {
+  v1::UploadBegin begin;
+  *begin.mutable_header() = header;
+  begin.set_digest(BeginDigest(header).Add(bytes).Hex());
+  uint64_t received = 0;  // by the coordinator, as it says
+  bool accepted = false;
+  const auto call = [&](grpc::ClientContext& context) {
+    {
+      grpc::ClientContext asking;
+      asking.set_deadline(std::chrono::system_clock::now() + kCallTime);
+      if (!wire_->options.name.empty()) asking.AddMetadata("kindred-name", wire_->options.name);
+      v1::UploadReply state;
+      if (wire_->stub->UploadStatus(&asking, header.key(), &state).ok())
+        received = state.received();
+    }
+    begin.set_offset(received);
+    v1::UploadReply reply;
+    const auto writer = wire_->stub->Upload(&context, &reply);
+    v1::UploadPart part;
+    *part.mutable_begin() = begin;
+    bool open = writer->Write(part);
+    for (uint64_t next = received; open && next < bytes.size();) {
+      const uint64_t size = std::min(kMostChunk, bytes.size() - next);
+      part.set_data(bytes.data() + next, size);
+      open = writer->Write(part);
+      next += size;
+    }
+    writer->WritesDone();
+    const grpc::Status status = writer->Finish();
+    accepted = status.ok() && reply.accepted();
+    if (ReasonOf(context) == "offset") {
+      return grpc::Status(grpc::StatusCode::ABORTED, "the coordinator has another part of it");
+    }
+    return status;
+  };
+  const std::string reason = wire_->Repeat("upload", kTransferTime, call, [&] { return received; });
+  if (accepted) return UploadEnd::kAccepted;
+  if (IsStrike(reason) || reason == "refused" || reason == "duplicate") {
+    spdlog::warn("round {}: the coordinator refuses the update: {}", header.key().round() + 1,
+                 wire_->message);
+    return UploadEnd::kRefused;
+  }
+  return UploadEnd::kStale;
+}
+
+void GrpcClient::Leave(const std::string& run) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
+  if (!wire_->options.name.empty()) context.AddMetadata("kindred-name", wire_->options.name);
+  v1::LeaveRequest request;
+  request.set_run(run);
+  v1::LeaveReply reply;
+  wire_->stub->Leave(&context, request, &reply);
+}
+
+}  // namespace kindred

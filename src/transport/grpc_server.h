@@ -1,0 +1,34 @@
+// The coordinator's end of the wire: gRPC over mutual TLS in front of a Coordinator.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "identity/enrolments.h"
+#include "identity/kit.h"
+#include "transport/accept_loop.h"
+#include "transport/coordinator.h"
+
+namespace kindred {
+
+class GrpcServer {
+ public:
+  // Listens from now on. Without a kit the wire is plain text, which is for loopback alone: throws
+  // a network error for another address. The others must outlive it.
+  GrpcServer(const std::string& address, const std::optional<ServerKit>& kit,
+             const WireLimits& limits, Coordinator& coordinator, Enrolments& enrolments,
+             std::function<void(const AuditEvent&)> audit);
+  ~GrpcServer();  // ends the calls under way
+
+  std::string address() const;
+  AcceptCounts connections() const;
+
+ private:
+  class Service;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace kindred

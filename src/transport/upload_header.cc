@@ -1,0 +1,123 @@
+#include "transport/upload_header.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace kindred {
+
+namespace {
+
+constexpr int kMostMetrics = 64;
+constexpr size_t kMostMetricName = 64;
+
+int64_t BitsOf(double value) {
+  int64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// What the header claims of its tensors. A shape with more axes than any tensor has is not copied.
+Manifest ClaimedBy(const v1::UploadHeader& header) {
+  Manifest claimed;
+  for (const auto& place : header.tensors()) {
+    claimed.push_back({place.name(), place.kind(), {}, place.offset(), place.bytes()});
+    if (place.shape_size() <= 8) {
+      claimed.back().shape.assign(place.shape().begin(), place.shape().end());
+    }
+  }
+  return claimed;
+}
+
+}  // namespace
+
+bool IsStrike(const std::string& reason) {
+  for (const char* word :
+       {"manifest", "size", "digest", "values", "images", "norm", "features", "numbers"}) {
+    if (reason == word) return true;
+  }
+  return false;
+}
+
+PackedUpdate PackUpdate(const Update& update, const UploadShape& shape) {
+  PackedUpdate packed;
+  packed.bytes = Pack(update.model, shape.manifest);
+  v1::UploadHeader& header = packed.header;
+  for (const auto& span : shape.manifest) {
+    auto* place = header.add_tensors();
+    place->set_name(span.name);
+    place->set_kind(span.kind);
+    place->mutable_shape()->Assign(span.shape.begin(), span.shape.end());
+    place->set_offset(span.offset);
+    place->set_bytes(span.bytes);
+  }
+  const at::Tensor& rows = update.features.rows();
+  const Bytes features = PackRows(rows, shape.precision);
+  header.set_feature_rows(rows.defined() ? static_cast<uint64_t>(rows.size(0)) : 0);
+  packed.bytes.insert(packed.bytes.end(), features.begin(), features.end());
+  header.set_images(update.images);
+  header.set_loss(update.loss);
+  header.set_steps(update.steps);
+  header.set_seen(update.seen);
+  for (const auto& [name, value] : update.metrics) {
+    if (std::isfinite(value)) (*header.mutable_metrics())[name] = value;
+  }
+  header.set_bytes(packed.bytes.size());
+  return packed;
+}
+
+Digest BeginDigest(const v1::UploadHeader& header) {
+  Digest digest;
+  digest.Add(std::string_view("kindred upload 1"));
+  digest.Add(std::string_view(header.key().run())).Add(int64_t{header.key().round()});
+  digest.Add(std::string_view(header.key().id())).Add(std::string_view(header.nonce()));
+  digest.Add(int64_t{header.tensors_size()});
+  for (const auto& place : header.tensors()) {
+    digest.Add(std::string_view(place.name())).Add(std::string_view(place.kind()));
+    digest.Add(int64_t{place.shape_size()});
+    for (const int64_t size : place.shape()) digest.Add(size);
+    digest.Add(static_cast<int64_t>(place.offset())).Add(static_cast<int64_t>(place.bytes()));
+  }
+  digest.Add(static_cast<int64_t>(header.feature_rows())).Add(header.images());
+  digest.Add(BitsOf(header.loss())).Add(header.steps()).Add(header.seen());
+  const std::map<std::string, double> metrics(header.metrics().begin(), header.metrics().end());
+  for (const auto& [name, value] : metrics) digest.Add(std::string_view(name)).Add(BitsOf(value));
+  digest.Add(static_cast<int64_t>(header.bytes()));
+  return digest;
+}
+
+std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const UploadShape& shape) {
+  // Counted before anything is copied.
+  if (static_cast<size_t>(header.tensors_size()) != shape.manifest.size()) {
+    return Refused{"manifest",
+                   fmt::format("{} tensors, not {}", header.tensors_size(), shape.manifest.size())};
+  }
+  if (const auto why = WhyNotManifest(ClaimedBy(header), shape.manifest)) {
+    return Refused{"manifest", *why};
+  }
+  if (header.feature_rows() > static_cast<uint64_t>(shape.most)) {
+    return Refused{"features",
+                   fmt::format("{} features, at most {}", header.feature_rows(), shape.most)};
+  }
+  const uint64_t bytes =
+      BytesOf(shape.manifest) +
+      BytesOfRows(header.feature_rows(), static_cast<uint64_t>(shape.width), shape.precision);
+  if (header.bytes() != bytes) {
+    return Refused{"size", fmt::format("{} bytes, not {}", header.bytes(), bytes)};
+  }
+  if (!std::isfinite(header.loss()) || header.steps() < 1 || header.seen() < 1) {
+    return Refused{"numbers", "a loss that is not finite, or no steps"};
+  }
+  if (header.metrics_size() > kMostMetrics) return Refused{"numbers", "too many metrics"};
+  for (const auto& [name, value] : header.metrics()) {
+    if (name.size() > kMostMetricName || !std::isfinite(value)) {
+      return Refused{"numbers", fmt::format("the metric {} cannot be", Printable(name))};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace kindred

@@ -1,0 +1,40 @@
+// The header of an upload: what it claims, checked against what the coordinator wants.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/digest.h"
+#include "client/round.h"
+#include "federation.pb.h"
+#include "transport/refused.h"
+#include "transport/wire.h"
+
+namespace kindred {
+
+// What an upload of this run must look like.
+struct UploadShape {
+  Manifest manifest;
+  Precision precision = Precision::kFloat;
+  int64_t width = 0;  // of features
+  int64_t most = 0;   // features that a client shares
+};
+
+// An update as it travels: a header without key and nonce, and the bytes.
+struct PackedUpdate {
+  v1::UploadHeader header;
+  Bytes bytes;
+};
+
+// Takes what may leave a client, and nothing else.
+PackedUpdate PackUpdate(const Update& update, const UploadShape& shape);
+
+// Begins the digest of an upload with its header, in an order that no serializer can change. The
+// bytes follow.
+Digest BeginDigest(const v1::UploadHeader& header);
+
+// Why the header cannot be that of an update; nothing when it can. Sizes are computed from the
+// coordinator's own manifest, never from what the header says.
+std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const UploadShape& shape);
+
+}  // namespace kindred
