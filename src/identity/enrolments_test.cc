@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <ctime>
+#include <thread>
 
-#include "base/parallel.h"
 #include "identity/certificate.h"
 #include "identity/kit.h"
 #include "tests/folders.h"
@@ -97,11 +97,18 @@ TEST(Enrolments, MayBeAskedByManyThreads) {
   const std::string certificate = made.Issue("a");
   Enrolments enrolments(made.pki);
   std::atomic<int> valid = 0;
-  ParallelFor(4, 200, [&](int, int i) {
-    if (i % 50 == 7) made.Issue("a", true, 8 + i);
-    if (enrolments.ByName("a").state == EnrolmentState::kValid) ++valid;
-    enrolments.Find(certificate);
-  });
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) {
+          if (i == 7) made.Issue("a", true);
+          if (enrolments.ByName("a").state == EnrolmentState::kValid) ++valid;
+          enrolments.Find(certificate);
+        }
+      });
+    }
+  }
   EXPECT_EQ(valid, 200);
   EXPECT_EQ(enrolments.Find(certificate).state, EnrolmentState::kRevoked);
 }
