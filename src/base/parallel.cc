@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -11,6 +13,8 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/error.h"
 
 namespace kindred {
 namespace {
@@ -109,6 +113,17 @@ void ParallelFor(int workers, int count, const std::function<void(int worker, in
     done->wait();
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+BackgroundThread::BackgroundThread(std::string name, std::function<void(std::stop_token)> work) {
+  try {
+    thread_ = std::jthread([work = std::move(work)](std::stop_token stop) noexcept { work(stop); });
+  } catch (const std::system_error& error) {
+    throw Error(ExitCode::kInternal,
+                fmt::format("{}: the system gives no thread for it: {}; raise `ulimit -u`", name,
+                            error.what()));
+  }
+  ::pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
 }
 
 }  // namespace kindred

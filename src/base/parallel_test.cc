@@ -107,5 +107,27 @@ TEST(Parallel, WhateverIsThrownKeepsItsType) {
   EXPECT_THROW(ParallelFor(3, 10, [](int, int) { throw Stop{}; }), Stop);
 }
 
+TEST(BackgroundThread, RunsBesideItsOwnerAndIsWaitedFor) {
+  std::latch running(1);
+  std::atomic<bool> returned = false;
+  {
+    const BackgroundThread thread("test", [&](std::stop_token stop) {
+      running.count_down();
+      while (!stop.stop_requested()) std::this_thread::yield();
+      returned = true;
+    });
+    running.wait();  // it runs while this thread goes on
+    EXPECT_FALSE(returned);
+  }
+  EXPECT_TRUE(returned);
+}
+
+TEST(BackgroundThread, MayEndBeforeItIsAskedTo) {
+  std::latch done(1);
+  const BackgroundThread thread("a name that is longer than Linux keeps",
+                                [&](std::stop_token) { done.count_down(); });
+  done.wait();
+}
+
 }  // namespace
 }  // namespace kindred

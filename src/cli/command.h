@@ -89,6 +89,7 @@ void AddEvalCommand(CLI::App& app, Program& program);
 void AddEmbedCommand(CLI::App& app, Program& program);
 void AddExportCommand(CLI::App& app, Program& program);
 void AddBenchCommand(CLI::App& app, Program& program);
+void AddPkiCommand(CLI::App& app, Program& program);
 void AddDataGet(CLI::App& data, Program& program);
 void AddDataInspect(CLI::App& data, Program& program);
 void AddDataPartition(CLI::App& data, Program& program);

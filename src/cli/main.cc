@@ -62,6 +62,7 @@ int Run(int argc, char** argv) {
   AddEmbedCommand(app, program);
   AddExportCommand(app, program);
   AddBenchCommand(app, program);
+  AddPkiCommand(app, program);
   AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);

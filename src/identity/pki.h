@@ -1,0 +1,70 @@
+// A federation's certificate authority in a folder: who may take part, and by which certificate.
+//
+//   ca.crt, ca.key           the authority
+//   server.crt, server.key   the coordinator
+//   enrolled.json            the clients, in the order of their places; what is revoked
+//
+// The folder has mode 0700 and its keys 0600. A client gets a kit, a folder too:
+//
+//   ca.crt, client.crt, client.key, client.toml
+//
+// Folders appear whole or not at all, enrolled.json is replaced atomically, and processes that
+// change the same folder wait for each other.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kindred {
+
+// A client that was given a certificate. Its place is its index in the list, given when it was
+// first enrolled and never to another.
+struct Enrolment {
+  int place = 0;
+  std::string name;
+  std::string serial;   // of its present certificate, 32 hexadecimal digits
+  int64_t expires = 0;  // unix seconds
+  bool revoked = false;
+  std::vector<std::string> former;  // serials of certificates that were renewed: revoked
+};
+
+// How a client, or the certificate that it shows, stands.
+enum class EnrolmentState { kUnknown, kValid, kExpired, kRevoked };
+
+// Of an enrolment's present certificate; a revoked one is never called expired.
+EnrolmentState StateOf(const Enrolment& enrolment, int64_t unix_seconds);
+
+// "unknown", "valid", "expired", "revoked".
+std::string ToString(EnrolmentState state);
+
+struct PkiOptions {
+  int days = 3650;  // until the authority and the coordinator's certificate expire
+};
+
+struct KitOptions {
+  std::string name;    // IsName
+  std::string server;  // HOST:PORT that the client dials
+  int days = 365;      // the authority's end comes first
+  bool renew = false;  // a new certificate for a name that is enrolled
+};
+
+// Makes the folder, with an authority and a coordinator's certificate in it. Throws a refusal (exit
+// code 5) when something is there. Returns when they expire, in unix seconds.
+int64_t InitPki(const std::filesystem::path& folder, const PkiOptions& options = {});
+
+// Enrols a client and makes its kit in the folder `kit`, where nothing may be (exit code 5). A name
+// that is enrolled is a usage error unless `renew`: then it keeps its place, and its certificate
+// before is revoked.
+Enrolment IssueKit(const std::filesystem::path& folder, const std::filesystem::path& kit,
+                   const KitOptions& options);
+
+// The clients by place. Throws a data error when enrolled.json is missing or damaged.
+std::vector<Enrolment> ReadEnrolments(const std::filesystem::path& folder);
+
+// Revokes the client's certificates; false when they were already. A name that is not enrolled is
+// a usage error.
+bool Revoke(const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace kindred
