@@ -347,7 +347,7 @@ class Participant {
     header.mutable_key()->set_round(plan.round());
     header.mutable_key()->set_id(kept.upload);
     header.set_nonce(plan.nonce());
-    const UploadEnd end = wire_.Upload(header, kept.update.bytes);
+    const UploadEnd end = wire_.Upload(SealUpload(header, kept.update.bytes), kept.update.bytes);
     if (end == UploadEnd::kAccepted) sent_ += kept.update.bytes.size();
     if (end == UploadEnd::kStale) {
       spdlog::info("round {}: too late, it went on without this client", plan.round() + 1);

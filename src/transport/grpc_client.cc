@@ -12,6 +12,7 @@
 #include "client/round.h"
 #include "federation.grpc.pb.h"
 #include "transport/accept_loop.h"
+#include "transport/grpc_log.h"
 
 namespace kindred {
 
@@ -49,10 +50,11 @@ std::string ReasonOf(const grpc::ClientContext& context) {
   return at == trailer.end() ? "" : std::string(at->second.data(), at->second.size());
 }
 
-double Jitter() { return 0.5 + 0.5 * randombytes_uniform(1024) / 1024.0; }
+double Shaken() { return 0.5 + 0.5 * randombytes_uniform(1024) / 1024.0; }
 
 std::shared_ptr<grpc::Channel> Dial(const WireClientOptions& options,
                                     const std::optional<Kit>& kit) {
+  QuietGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(2 << 20);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
@@ -85,7 +87,8 @@ struct GrpcClient::Wire {
        const std::atomic<bool>& stop_flag)
       : options(from),
         stop(stop_flag),
-        stub(v1::Federation::NewStub(Dial(from, kit))),
+        channel(Dial(from, kit)),
+        stub(v1::Federation::NewStub(channel)),
         watcher("join", [this](const std::stop_token& done) {
           while (!done.stop_requested()) {
             if (stop) {
@@ -108,6 +111,7 @@ struct GrpcClient::Wire {
     uint64_t before = moved();
     bool told = false;
     while (true) {
+      Connect();
       if (stop) throw Interrupted{};
       grpc::ClientContext context;
       context.set_deadline(std::chrono::system_clock::now() + time);
@@ -152,8 +156,18 @@ struct GrpcClient::Wire {
         spdlog::warn("{}: {}: {}; trying again", options.server, what, message);
         told = true;
       }
-      Pause(pause * Jitter());
+      Pause(pause * Shaken());
       pause = std::min(kMostPause, pause * 2);
+    }
+  }
+
+  // Gives a connection some time: it is only made while somebody waits for it. Without one the call
+  // that follows fails, and says why.
+  void Connect() const {
+    for (int turn = 0; turn < 25 && !stop; ++turn) {
+      const auto until = std::chrono::system_clock::now() + std::chrono::milliseconds(200);
+      if (channel->WaitForConnected(until)) return;
+      if (channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) return;
     }
   }
 
@@ -166,6 +180,7 @@ struct GrpcClient::Wire {
 
   WireClientOptions options;
   const std::atomic<bool>& stop;
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Federation::Stub> stub;
   std::string message;  // of the last status that was not OK
   std::mutex mutex;     // of `current`
@@ -248,10 +263,8 @@ std::optional<Bytes> GrpcClient::Download(const v1::DownloadRequest& request, ui
                      wire_->options.server);
 }
 
-UploadEnd GrpcClient::Upload(const v1::UploadHeader& header, std::span<const uint8_t> bytes) {
-  v1::UploadBegin begin;
-  *begin.mutable_header() = header;
-  begin.set_digest(BeginDigest(header).Add(bytes).Hex());
+UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> bytes) {
+  const v1::UploadHeader header = begin.header();
   uint64_t received = 0;  // by the coordinator, as it says
   bool accepted = false;
   const auto call = [&](grpc::ClientContext& context) {

@@ -42,8 +42,9 @@ class GrpcClient {
   std::optional<Bytes> Download(const v1::DownloadRequest& request, uint64_t bytes,
                                 const std::string& digest);
 
-  // Sends an update. kStale: its round is over, or another nonce counts; kRefused: with a warning.
-  UploadEnd Upload(const v1::UploadHeader& header, std::span<const uint8_t> bytes);
+  // Sends an update, which SealUpload has begun. kStale: its round is over, or another nonce
+  // counts; kRefused: with a warning.
+  UploadEnd Upload(v1::UploadBegin begin, std::span<const uint8_t> bytes);
 
   // Once, without waiting long.
   void Leave(const std::string& run);

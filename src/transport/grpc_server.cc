@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "base/parallel.h"
 #include "federation.grpc.pb.h"
+#include "transport/grpc_log.h"
 
 namespace kindred {
 
@@ -29,55 +30,6 @@ grpc::StatusCode CodeOf(const std::string& reason) {
   if (IsStrike(reason)) return grpc::StatusCode::INVALID_ARGUMENT;
   return grpc::StatusCode::FAILED_PRECONDITION;
 }
-
-// A transfer whose pace is watched.
-struct Paced {
-  explicit Paced(grpc::CallbackServerContext* call) : context(call) {}
-  grpc::CallbackServerContext* context;
-  std::atomic<uint64_t> moved = 0;    // bytes so far
-  std::atomic<bool> waiting = false;  // for us, not for the client
-  uint64_t before = 0;                // at the last look
-  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
-  std::atomic<bool> cut = false;
-};
-
-// The transfers under way. Those below the least rate are cut.
-class Pace {
- public:
-  explicit Pace(const WireLimits& limits) : limits_(limits) {}
-
-  void Add(Paced* transfer) {
-    const std::lock_guard lock(mutex_);
-    transfers_.push_back(transfer);
-  }
-  void Remove(Paced* transfer) {
-    const std::lock_guard lock(mutex_);
-    transfers_.remove(transfer);
-  }
-
-  void Look() {
-    const std::lock_guard lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
-    for (Paced* transfer : transfers_) {
-      const double seconds = std::chrono::duration<double>(now - transfer->since).count();
-      const uint64_t moved = transfer->moved;
-      if (transfer->waiting) {
-        transfer->since = now;
-        continue;
-      }
-      if (seconds < limits_.rate_window) continue;
-      const bool slow = static_cast<double>(moved - transfer->before) < limits_.min_rate * seconds;
-      transfer->since = now;
-      transfer->before = moved;
-      if (slow && !transfer->cut.exchange(true)) transfer->context->TryCancel();
-    }
-  }
-
- private:
-  WireLimits limits_;
-  std::mutex mutex_;
-  std::list<Paced*> transfers_;
-};
 
 }  // namespace
 
@@ -149,6 +101,56 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   }
 
  private:
+  // A transfer whose pace is watched.
+  struct Paced {
+    explicit Paced(grpc::CallbackServerContext* call) : context(call) {}
+    grpc::CallbackServerContext* context;
+    std::atomic<uint64_t> moved = 0;    // bytes so far
+    std::atomic<bool> waiting = false;  // for us, not for the client
+    uint64_t before = 0;                // at the last look
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    std::atomic<bool> cut = false;
+  };
+
+  // The transfers under way. Those below the least rate are cut.
+  class Pace {
+   public:
+    explicit Pace(const WireLimits& limits) : limits_(limits) {}
+
+    void Add(Paced* transfer) {
+      const std::lock_guard lock(mutex_);
+      transfers_.push_back(transfer);
+    }
+    void Remove(Paced* transfer) {
+      const std::lock_guard lock(mutex_);
+      transfers_.remove(transfer);
+    }
+
+    void Look() {
+      const std::lock_guard lock(mutex_);
+      const auto now = std::chrono::steady_clock::now();
+      for (Paced* transfer : transfers_) {
+        const double seconds = std::chrono::duration<double>(now - transfer->since).count();
+        const uint64_t moved = transfer->moved;
+        if (transfer->waiting) {
+          transfer->since = now;
+          continue;
+        }
+        if (seconds < limits_.rate_window) continue;
+        const bool slow =
+            static_cast<double>(moved - transfer->before) < limits_.min_rate * seconds;
+        transfer->since = now;
+        transfer->before = moved;
+        if (slow && !transfer->cut.exchange(true)) transfer->context->TryCancel();
+      }
+    }
+
+   private:
+    WireLimits limits_;
+    std::mutex mutex_;
+    std::list<Paced*> transfers_;
+  };
+
   // Who asks: what the certificate says, and on a plain-text loopback the name that is given.
   Caller CallerOf(const grpc::CallbackServerContext& context) const {
     FoundEnrolment found;
@@ -461,6 +463,7 @@ GrpcServer::GrpcServer(const std::string& address, const std::optional<ServerKit
     throw NetworkError("{}: plain text is for this machine alone (127.0.0.1, ::1); give --pki",
                        Printable(address));
   }
+  QuietGrpc();
   RaiseDescriptorLimit();
   parts_->service =
       std::make_unique<Service>(coordinator, enrolments, kit.has_value(), limits, std::move(audit));

@@ -89,6 +89,13 @@ Digest BeginDigest(const v1::UploadHeader& header) {
   return digest;
 }
 
+v1::UploadBegin SealUpload(const v1::UploadHeader& header, std::span<const uint8_t> bytes) {
+  v1::UploadBegin begin;
+  *begin.mutable_header() = header;
+  begin.set_digest(BeginDigest(header).Add(bytes).Hex());
+  return begin;
+}
+
 std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const UploadShape& shape) {
   // Counted before anything is copied.
   if (static_cast<size_t>(header.tensors_size()) != shape.manifest.size()) {

@@ -33,6 +33,9 @@ PackedUpdate PackUpdate(const Update& update, const UploadShape& shape);
 // bytes follow.
 Digest BeginDigest(const v1::UploadHeader& header);
 
+// How an upload of these bytes begins: its digest covers both.
+v1::UploadBegin SealUpload(const v1::UploadHeader& header, std::span<const uint8_t> bytes);
+
 // Why the header cannot be that of an update; nothing when it can. Sizes are computed from the
 // coordinator's own manifest, never from what the header says.
 std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const UploadShape& shape);

@@ -1,0 +1,426 @@
+#include "transport/coordinator.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <future>
+#include <thread>
+
+#include "base/parallel.h"
+
+namespace kindred {
+namespace {
+
+NamedTensors WireModel(float value) {
+  return {{"a", torch::full({3}, value)},
+          {"n", torch::full({}, 7, torch::kInt64)},
+          {"w", torch::full({2, 2}, 2 * value)}};
+}
+
+// A coordinator in the middle of a round that asks clients 0, ..., n - 1; updates count unless
+// `refuse` says why not.
+struct OpenRound {
+  CoordinatorOptions options;
+  std::map<int, std::string> enrolled;
+  std::atomic<bool> stop = false;
+  std::function<std::optional<std::string>(const Arrival&)> refuse = [](const Arrival&) {
+    return std::nullopt;
+  };
+  std::vector<AuditEvent> events;
+  std::map<int, float> taken;  // a[0] of those that count
+  Traffic traffic;
+  std::unique_ptr<Coordinator> coordinator;
+  std::unique_ptr<std::thread> round;  // a test may start a thread of its own
+  std::atomic<bool> over = false;
+  std::mutex mutex;
+
+  explicit OpenRound(int clients, CoordinatorOptions with = {}) : options(with) {
+    for (int i = 0; i < clients; ++i) enrolled[i] = "c" + std::to_string(i);
+    RunOffer offer = {.run = "run-1", .rounds = 3};
+    offer.shape = {.manifest = ManifestOf(WireModel(0), Precision::kFloat), .width = 4, .most = 2};
+    coordinator = std::make_unique<Coordinator>(
+        options, offer, Members{},
+        [this] {
+          const std::lock_guard lock(mutex);
+          return enrolled;
+        },
+        stop,
+        [this](const AuditEvent& event) {
+          const std::lock_guard lock(mutex);
+          events.push_back(event);
+        });
+    for (int i = 0; i < clients; ++i) Join(i);
+  }
+  ~OpenRound() {
+    stop = true;
+    End();
+  }
+
+  Caller Of(int client) const { return {client, "c" + std::to_string(client)}; }
+
+  void Join(int client, int64_t images = 10) {
+    v1::JoinRequest request;
+    request.set_protocol(kProtocol);
+    request.set_images(images);
+    coordinator->Join(Of(client), request);
+  }
+
+  void Begin(int wanted = 0, int number = 0) {
+    over = false;
+    const auto clients = coordinator->Available();
+    round = std::make_unique<std::thread>([this, clients, wanted, number] {
+      const PlanFor plan_for = [&](int client) -> Plan {
+        Plan plan = {.round = number, .rounds = 3, .lr = 0.5, .model = WireModel(1)};
+        if (client == 1) plan.remote.rows = torch::eye(4).slice(0, 0, 3);
+        return plan;
+      };
+      const auto add = [&](Arrival&& arrival) -> std::optional<std::string> {
+        if (const auto why = refuse(arrival)) return why;
+        taken[arrival.client] = arrival.model.at("a")[0].item<float>();
+        return std::nullopt;
+      };
+      try {
+        traffic = coordinator->Run(
+            plan_for, {clients, wanted > 0 ? wanted : static_cast<int>(clients.size())}, add);
+      } catch (const Interrupted&) {
+      }
+      over = true;
+    });
+  }
+
+  void End() {
+    if (round) round->join();
+    round.reset();
+  }
+
+  v1::PlanReply Plan_(int client) {
+    v1::PlanRequest request;
+    request.set_run("run-1");
+    std::promise<v1::PlanReply> answer;
+    coordinator->WaitForPlan(Of(client), request,
+                             [&](const v1::PlanReply& reply) { answer.set_value(reply); });
+    return answer.get_future().get();
+  }
+
+  // An honest upload's beginning and bytes.
+  std::pair<v1::UploadBegin, Bytes> Update_(int client, const v1::PlanReply& plan,
+                                            float value = 5) {
+    Update update = {.client = client, .model = WireModel(value), .images = 10, .loss = 1};
+    update.steps = update.seen = 4;
+    PackedUpdate packed = PackUpdate(
+        update, {.manifest = ManifestOf(WireModel(0), Precision::kFloat), .width = 4, .most = 2});
+    v1::UploadBegin begin;
+    *begin.mutable_header() = packed.header;
+    begin.mutable_header()->mutable_key()->set_run("run-1");
+    begin.mutable_header()->mutable_key()->set_round(plan.round());
+    begin.mutable_header()->mutable_key()->set_id("u" + std::to_string(client));
+    begin.mutable_header()->set_nonce(plan.nonce());
+    Sign(begin, packed.bytes);
+    return {begin, packed.bytes};
+  }
+
+  static void Sign(v1::UploadBegin& begin, const Bytes& bytes) {
+    begin.set_digest(BeginDigest(begin.header()).Add(bytes).Hex());
+  }
+
+  // The reason of the refusal, or "" when it counts.
+  std::string Send(int client, const v1::UploadBegin& begin, const Bytes& bytes) try {
+    std::promise<void> room;
+    const UploadStream stream =
+        coordinator->BeginUpload(Of(client), begin, [&] { room.set_value(); });
+    if (!stream.upload) return "";
+    room.get_future().get();
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!coordinator->AddBytes(stream, all.substr(begin.offset()))) {
+      coordinator->ParkUpload(stream);
+      return "early";
+    }
+    std::promise<std::optional<Refused>> done;
+    coordinator->EndUpload(stream, [&](const std::optional<Refused>& why) { done.set_value(why); });
+    const auto why = done.get_future().get();
+    return why ? why->reason : "";
+  } catch (const Refused& why) {
+    return why.reason;
+  }
+
+  std::string SendHonest(int client, float value = 5) {
+    const auto [begin, bytes] = Update_(client, Plan_(client), value);
+    return Send(client, begin, bytes);
+  }
+};
+
+TEST(Coordinator, ARoundTakesEveryUpdateOnce) {
+  OpenRound open(3);
+  open.Begin();
+  EXPECT_EQ(open.Plan_(1).bank_rows(), 3u);
+  EXPECT_EQ(open.Plan_(0).bank_rows(), 0u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(open.SendHonest(i, static_cast<float>(i)), "");
+  open.End();
+  EXPECT_EQ(open.taken, (std::map<int, float>{{0, 0}, {1, 1}, {2, 2}}));
+  EXPECT_EQ(open.traffic.up, 3u * (3 * 4 + 8 + 4 * 4));
+}
+
+TEST(Coordinator, TheSameUploadAgainIsAcknowledgedAnotherIsRefused) {
+  OpenRound open(2);
+  open.Begin();
+  const auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  EXPECT_EQ(open.Send(0, begin, bytes), "");
+  EXPECT_EQ(open.Send(0, begin, bytes), "");
+  const auto [other, other_bytes] = open.Update_(0, open.Plan_(1), 6);
+  EXPECT_EQ(open.Send(0, other, other_bytes), "duplicate");
+  EXPECT_EQ(open.taken.size(), 1u);
+}
+
+TEST(Coordinator, HeadersThatCannotBeAreRefusedAndStrike) {
+  struct Case {
+    const char* reason;
+    std::function<void(v1::UploadHeader&)> change;
+  };
+  const Case cases[] = {
+      {"manifest", [](auto& h) { h.mutable_tensors(0)->set_name("b"); }},
+      {"manifest", [](auto& h) { h.mutable_tensors(0)->set_name("../../etc"); }},
+      {"manifest", [](auto& h) { h.mutable_tensors()->RemoveLast(); }},
+      {"manifest", [](auto& h) { *h.add_tensors() = h.tensors(0); }},
+      {"manifest", [](auto& h) { *h.mutable_tensors(1) = h.tensors(0); }},
+      {"manifest", [](auto& h) { h.mutable_tensors(0)->set_kind("I64"); }},
+      {"manifest", [](auto& h) { h.mutable_tensors(0)->set_shape(0, int64_t{1} << 62); }},
+      {"manifest", [](auto& h) { h.mutable_tensors(0)->set_shape(0, -3); }},
+      {"manifest",
+       [](auto& h) {
+         for (int i = 0; i < 1000; ++i) h.mutable_tensors(0)->add_shape(1);
+       }},
+      {"manifest", [](auto& h) { h.mutable_tensors(1)->set_offset(0); }},
+      {"manifest", [](auto& h) { h.mutable_tensors(2)->set_offset(UINT64_MAX - 4); }},
+      {"size", [](auto& h) { h.set_bytes(UINT64_MAX); }},
+      {"size", [](auto& h) { h.set_bytes(0); }},
+      {"features", [](auto& h) { h.set_feature_rows(3); }},
+      {"features", [](auto& h) { h.set_feature_rows(UINT64_MAX); }},
+      {"images", [](auto& h) { h.set_images(1000000000000000000); }},
+      {"images", [](auto& h) { h.set_images(0); }},
+      {"images", [](auto& h) { h.set_images(-10); }},
+      {"numbers", [](auto& h) { h.set_loss(NAN); }},
+      {"numbers", [](auto& h) { h.set_steps(0); }},
+      {"numbers", [](auto& h) { (*h.mutable_metrics())["x"] = INFINITY; }},
+      {"numbers",
+       [](auto& h) {
+         for (int i = 0; i < 65; ++i) (*h.mutable_metrics())["m" + std::to_string(i)] = 1;
+       }},
+      {"nonce", [](auto& h) { h.set_nonce("another"); }},
+      {"round", [](auto& h) { h.mutable_key()->set_round(1); }},
+      {"run", [](auto& h) { h.mutable_key()->set_run("run-2"); }},
+      {"manifest", [](auto& h) { h.mutable_key()->set_id(std::string(65, 'x')); }},
+  };
+  for (const auto& each : cases) {
+    OpenRound open(2, {.min_clients = 1});
+    open.Begin();
+    auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+    each.change(*begin.mutable_header());
+    OpenRound::Sign(begin, bytes);
+    EXPECT_EQ(open.Send(0, begin, bytes), each.reason);
+    EXPECT_EQ(open.coordinator->CurrentMembers().at(0).strikes, IsStrike(each.reason) ? 1 : 0);
+    EXPECT_EQ(open.SendHonest(1), "");
+    if (IsStrike(each.reason)) {
+      open.End();  // nobody waits for one that sits out
+      EXPECT_EQ(open.taken, (std::map<int, float>{{1, 5}}));
+    }
+  }
+}
+
+TEST(Coordinator, BytesMustHaveTheDigestOfTheHeader) {
+  OpenRound open(2, {.min_clients = 1});
+  open.Begin();
+  auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  bytes[5] ^= 1;
+  EXPECT_EQ(open.Send(0, begin, bytes), "digest");
+  EXPECT_EQ(open.SendHonest(0), "refused");  // it sits out the round
+}
+
+TEST(Coordinator, MoreBytesThanSaidAreRefused) {
+  OpenRound open(2, {.min_clients = 1});
+  open.Begin();
+  auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  bytes.push_back(0);
+  EXPECT_EQ(open.Send(0, begin, bytes), "size");
+}
+
+TEST(Coordinator, ABrokenUploadGoesOnWhereItStopped) {
+  OpenRound open(1, {.min_clients = 1});
+  open.Begin();
+  auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  const Bytes half(bytes.begin(), bytes.begin() + 20);
+  EXPECT_EQ(open.Send(0, begin, half), "early");
+  EXPECT_EQ(open.coordinator->UploadStatus(open.Of(0), begin.header().key()).received(), 20u);
+  EXPECT_EQ(open.Send(0, begin, bytes), "offset");
+  begin.set_offset(20);
+  EXPECT_EQ(open.Send(0, begin, bytes), "");
+  open.End();
+  EXPECT_EQ(open.taken, (std::map<int, float>{{0, 5}}));
+}
+
+TEST(Coordinator, AStreamThatWasReplacedAddsNothing) {
+  OpenRound open(1, {.min_clients = 1});
+  open.Begin();
+  auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  const UploadStream before = open.coordinator->BeginUpload(open.Of(0), begin, [] {});
+  open.coordinator->AddBytes(before, "12345678");
+  begin.set_offset(8);
+  const UploadStream after = open.coordinator->BeginUpload(open.Of(0), begin, [] {});
+  EXPECT_THROW(open.coordinator->AddBytes(before, "1234"), Refused);
+  open.coordinator->ParkUpload(before);  // too late to matter
+  EXPECT_FALSE(open.coordinator->AddBytes(after, "1234"));
+  EXPECT_EQ(open.coordinator->UploadStatus(open.Of(0), begin.header().key()).received(), 12u);
+}
+
+TEST(Coordinator, UploadsBeyondTheBudgetWaitForRoomAndBrokenOnesMakeIt) {
+  CoordinatorOptions options = {.min_clients = 1};
+  options.upload_memory = 0;  // room for one at a time
+  OpenRound open(3, options);
+  open.Begin();
+  std::vector<v1::UploadBegin> begins;
+  std::vector<Bytes> bytes;
+  for (int i = 0; i < 3; ++i) {
+    auto [begin, content] = open.Update_(i, open.Plan_(i));
+    begins.push_back(begin);
+    bytes.push_back(content);
+  }
+  std::array<std::atomic<bool>, 3> room = {};
+  std::array<UploadStream, 3> streams;
+  for (size_t i = 0; i < 3; ++i) {
+    streams[i] = open.coordinator->BeginUpload(open.Of(static_cast<int>(i)), begins[i],
+                                               [&room, i] { room[i] = true; });
+  }
+  EXPECT_TRUE(room[0] && !room[1] && !room[2]);
+  open.coordinator->AddBytes(streams[0], "12345678");
+  open.coordinator->ParkUpload(streams[0]);  // broken: it makes room when its stream lets go
+  streams[0] = {};
+  open.coordinator->Tick();
+  EXPECT_TRUE(room[1] && !room[2]);
+  open.coordinator->AddBytes(
+      streams[1],
+      std::string_view(reinterpret_cast<const char*>(bytes[1].data()), bytes[1].size()));
+  std::promise<std::optional<Refused>> done;
+  open.coordinator->EndUpload(streams[1],
+                              [&](const std::optional<Refused>& why) { done.set_value(why); });
+  streams[1] = {};
+  EXPECT_FALSE(done.get_future().get());
+  open.coordinator->Tick();
+  EXPECT_TRUE(room[2]);
+}
+
+TEST(Coordinator, ThreeStrikesAndAClientIsOutOfTheRun) {
+  OpenRound open(2, {.min_clients = 1});
+  open.refuse = [](const Arrival& arrival) -> std::optional<std::string> {
+    if (arrival.client == 0) return "norm: too large";
+    return std::nullopt;
+  };
+  for (int round = 0; round < 3; ++round) {
+    open.Begin(0, round);
+    EXPECT_EQ(open.SendHonest(0), "norm");
+    EXPECT_EQ(open.SendHonest(1), "");
+    open.End();
+  }
+  EXPECT_EQ(open.coordinator->Available(), std::vector<int>{1});
+  EXPECT_THROW(open.Plan_(0), Refused);
+  EXPECT_THROW(open.Join(0), Refused);
+  EXPECT_EQ(MembersFrom(ToText(open.coordinator->CurrentMembers())).at(0).strikes, 3);
+}
+
+TEST(Coordinator, TheRoundGoesOnWithoutTheSlowAfterTheDeadlineIfEnoughAreIn) {
+  OpenRound open(3, {.min_clients = 2, .deadline = 0.5});
+  open.Begin();
+  EXPECT_EQ(open.SendHonest(0), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(900));
+  EXPECT_FALSE(open.over);  // past the deadline, but one is not enough
+  const auto late = open.Update_(2, open.Plan_(2));
+  EXPECT_EQ(open.SendHonest(1), "");
+  open.End();
+  EXPECT_EQ(open.taken.size(), 2u);
+  open.Begin(0, 1);
+  EXPECT_EQ(open.Send(2, late.first, late.second), "round");
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(2).strikes, 0);
+}
+
+TEST(Coordinator, ARoundMayAskMoreThanItWants) {
+  OpenRound open(3);
+  open.Begin(2);
+  EXPECT_EQ(open.SendHonest(2), "");
+  EXPECT_EQ(open.SendHonest(0), "");
+  open.End();
+  EXPECT_EQ(open.taken.size(), 2u);
+}
+
+TEST(Coordinator, NobodyWaitsForThoseWhoLeftAndTheyMayReturn) {
+  OpenRound open(3, {.min_clients = 1});
+  open.Begin();
+  v1::LeaveRequest leave;
+  leave.set_run("run-1");
+  open.coordinator->Leave(open.Of(1), leave);
+  EXPECT_EQ(open.SendHonest(0), "");
+  EXPECT_EQ(open.SendHonest(2), "");
+  open.End();
+  EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 2}));
+  open.Join(1);
+  EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1, 2}));
+}
+
+TEST(Coordinator, NobodyWaitsForTheRevoked) {
+  OpenRound open(2, {.min_clients = 1});
+  open.Begin();
+  EXPECT_EQ(open.SendHonest(0), "");
+  {
+    const std::lock_guard lock(open.mutex);
+    open.enrolled.erase(1);
+  }
+  open.End();
+  EXPECT_EQ(open.taken.size(), 1u);
+  EXPECT_EQ(open.coordinator->Available(), std::vector<int>{0});
+}
+
+TEST(Coordinator, LateJoinersAreAskedInTheNextRound) {
+  OpenRound open(1, {.min_clients = 1});
+  open.Begin();
+  {
+    const std::lock_guard lock(open.mutex);
+    open.enrolled[1] = "c1";
+  }
+  open.Join(1);
+  EXPECT_EQ(open.SendHonest(0), "");
+  open.End();
+  EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1}));
+}
+
+TEST(Coordinator, ThoseWhoWaitAreToldWhenTheRoundBeginsAndAfterAWhileToAskAgain) {
+  OpenRound open(2, {.min_clients = 1, .poll = 0.1});
+  v1::PlanRequest request;
+  request.set_run("run-1");
+  std::promise<v1::PlanReply> first, second;
+  open.coordinator->WaitForPlan(open.Of(0), request,
+                                [&](const v1::PlanReply& reply) { first.set_value(reply); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  open.coordinator->Tick();
+  EXPECT_EQ(first.get_future().get().state(), v1::PlanReply::WAIT);
+  open.coordinator->WaitForPlan(open.Of(0), request,
+                                [&](const v1::PlanReply& reply) { second.set_value(reply); });
+  open.Begin();
+  EXPECT_EQ(second.get_future().get().state(), v1::PlanReply::TRAIN);
+}
+
+TEST(Coordinator, ImagesOfAClientStayTheSame) {
+  OpenRound open(1, {.max_images = 100});
+  EXPECT_THROW(open.Join(0, 11), Refused);
+  EXPECT_THROW(open.Join(1, 101), Refused);
+  EXPECT_THROW(open.Join(1, 1000000000000000000), Refused);
+  EXPECT_THROW(open.Join(1, -1), Refused);
+  open.Join(0, 10);
+}
+
+TEST(Coordinator, AnotherProtocolIsRefused) {
+  OpenRound open(1);
+  v1::JoinRequest request;
+  request.set_protocol(kProtocol + 1);
+  request.set_images(10);
+  EXPECT_THROW(open.coordinator->Join(open.Of(0), request), Refused);
+}
+
+}  // namespace
+}  // namespace kindred
