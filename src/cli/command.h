@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "run/experiment.h"
 #include "run/trained_encoder.h"
@@ -21,6 +22,7 @@ namespace kindred {
 struct CommandResult {
   std::string text;
   Json json = Json::object();
+  ExitCode code = ExitCode::kDone;  // of the program, when what was found is bad news
 };
 
 // The command that the command line chose; main runs it after parsing.
@@ -90,6 +92,7 @@ void AddEmbedCommand(CLI::App& app, Program& program);
 void AddExportCommand(CLI::App& app, Program& program);
 void AddBenchCommand(CLI::App& app, Program& program);
 void AddPkiCommand(CLI::App& app, Program& program);
+void AddDoctorCommand(CLI::App& app, Program& program);
 void AddDataGet(CLI::App& data, Program& program);
 void AddDataInspect(CLI::App& data, Program& program);
 void AddDataPartition(CLI::App& data, Program& program);

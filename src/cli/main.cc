@@ -63,6 +63,7 @@ int Run(int argc, char** argv) {
   AddExportCommand(app, program);
   AddBenchCommand(app, program);
   AddPkiCommand(app, program);
+  AddDoctorCommand(app, program);
   AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);
@@ -84,7 +85,7 @@ int Run(int argc, char** argv) {
   if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
     throw DataError("standard output cannot be written");
   }
-  return 0;
+  return static_cast<int>(result.code);
 }
 
 int Main(int argc, char** argv) {

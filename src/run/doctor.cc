@@ -1,0 +1,335 @@
+#include "run/doctor.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "base/address.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "kernel/kernel_path.h"
+#include "method/method.h"
+#include "model/encoder.h"
+#include "run/participant.h"
+#include "transport/accept_loop.h"
+#include "transport/grpc_client.h"
+
+namespace kindred {
+namespace {
+
+Finding ProblemOf(const std::string& check, const Error& error) {
+  return ProblemOf(check, error.what(), error.code());
+}
+
+// Bytes of what a run moves and keeps.
+struct RunSizes {
+  uint64_t model = 0;     // what travels
+  uint64_t local = 0;     // what a client keeps between rounds
+  uint64_t features = 0;  // that a client shares
+};
+
+std::unique_ptr<Method> MethodOf(const Experiment& experiment, const ImageKind& images) {
+  return MakeMethod({.model = experiment.model,
+                     .method = experiment.method,
+                     .privacy = experiment.privacy,
+                     .channels = images.channels,
+                     .classes = images.classes,
+                     .batch = experiment.train.batch,
+                     .seed = experiment.train.seed,
+                     .side = images.side,
+                     .data = experiment.data.name});
+}
+
+RunSizes SizesOf(const Experiment& experiment, const Method& method) {
+  return {BytesOf(method.Shared()), BytesOf(method.NewLocalState()),
+          BytesOfRows(static_cast<uint64_t>(method.FeaturesToShare()),
+                      static_cast<uint64_t>(experiment.model.dim), Precision::kFloat)};
+}
+
+Finding SettingsFinding(const Experiment& experiment, const RunSizes& sizes) {
+  return {"settings", FindingState::kOk,
+          fmt::format("{}, {} of width {}: a model of {}", experiment.method.name,
+                      experiment.model.arch, experiment.model.width, HumanBytes(sizes.model))};
+}
+
+// Keys that are there; true when each is its owner's alone.
+bool LookAtSecrets(const std::vector<std::filesystem::path>& paths, Findings& findings) {
+  bool well = true;
+  for (const auto& path : paths) {
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0) continue;
+    findings.push_back(SecretFinding(path, status.st_mode));
+    well &= findings.back().state == FindingState::kOk;
+  }
+  return well;
+}
+
+Finding TermFinding(const std::filesystem::path& path, const std::string& pem,
+                    const std::string& authority, CertificateUse use, const std::string& renew) {
+  const int64_t now = std::time(nullptr);
+  const int64_t expires = ReadCertificate(pem)->expires;
+  // Sound whenever, not expired, and yet not good now: its time has not come.
+  const bool begun = expires <= now || Verifies(pem, authority, use, now);
+  return CertificateFinding({path.string(), expires, begun}, now, renew);
+}
+
+// The folder's disk, which may have to be made yet.
+Finding LookAtDisk(const std::filesystem::path& out, uint64_t needed) {
+  auto folder = std::filesystem::absolute(out).lexically_normal();
+  std::error_code unknown;
+  while (!std::filesystem::is_directory(folder, unknown) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  struct statvfs disk;
+  if (::statvfs(folder.c_str(), &disk) != 0 || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return UnwritableFinding(folder);
+  }
+  return DiskFinding(folder.string(), uint64_t{disk.f_bavail} * disk.f_frsize, needed);
+}
+
+Finding LookAtMemory(uint64_t needed, const std::string& remedy) {
+  std::ostringstream text;
+  text << std::ifstream("/proc/meminfo").rdbuf();
+  const auto available = AvailableMemory(text.str());
+  if (available) return MemoryFinding(*available, needed, remedy);
+  return {
+      "memory", FindingState::kWarning,
+      fmt::format("/proc/meminfo does not say what is available; {} needed", HumanBytes(needed))};
+}
+
+// What serve raises its own limit to.
+uint64_t MostDescriptors() {
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return std::min<uint64_t>(limit.rlim_max, 65536);
+}
+
+Finding LookAtCpu() {
+  if (BestKernelPath() == KernelPath::kAvx2) {
+    return {"cpu", FindingState::kOk, "AVX2 with FMA: the fast engine's best code"};
+  }
+  return {
+      "cpu", FindingState::kWarning,
+      "no AVX2 with FMA: the fast engine runs its portable code, slower and with other last bits",
+      "take a newer CPU, if time or equal digests matter"};
+}
+
+// Takes the port for a moment, as `kindred serve` would.
+Finding LookAtPort(const std::string& listen) {
+  try {
+    const AcceptLoop loop(listen, {}, [](int fd) { ::close(fd); });
+    if (ParseAddress(listen).port == 0) {
+      return {"port", FindingState::kWarning, "port 0: another one at each start",
+              "--listen HOST:7433, the port that kits name"};
+    }
+    if (IsLoopback(listen)) {
+      return {"port", FindingState::kWarning,
+              fmt::format("{}: free, for clients on this machine alone", loop.address()),
+              fmt::format("--listen 0.0.0.0:{}", ParseAddress(listen).port)};
+    }
+    return {"port", FindingState::kOk, fmt::format("{}: free", loop.address())};
+  } catch (const Error& error) {
+    Finding finding = ProblemOf("port", error);
+    finding.code = ExitCode::kNetwork;
+    if (finding.found.find("another program") != std::string::npos) {
+      finding.remedy +=
+          fmt::format("; ss -ltnp 'sport = :{}' shows which", ParseAddress(listen).port);
+    }
+    return finding;
+  }
+}
+
+// The authority's folder. Returns how many clients it has that are valid.
+uint64_t LookAtAuthority(const std::filesystem::path& pki, int needed, Findings& findings) {
+  const bool well = LookAtSecrets({pki / "ca.key", pki / "server.key"}, findings);
+  try {
+    const auto enrolled = ReadEnrolments(pki);
+    findings.push_back(EnrolledFinding(enrolled, needed, std::time(nullptr)));
+    if (well) {
+      const ServerKit kit = ReadServerKit(pki);
+      const std::string renew =
+          "make a new authority with kindred pki init --out DIR, and new kits for all clients";
+      findings.push_back(TermFinding(pki / "server.crt", kit.certificate, kit.ca,
+                                     CertificateUse::kCoordinator, renew));
+    }
+    return static_cast<uint64_t>(
+        std::count_if(enrolled.begin(), enrolled.end(), [](const Enrolment& each) {
+          return StateOf(each, std::time(nullptr)) == EnrolmentState::kValid;
+        }));
+  } catch (const Error& error) {
+    findings.push_back(ProblemOf("certificate", error));
+    findings.back().code = ExitCode::kNetwork;
+    return 0;
+  }
+}
+
+std::optional<Kit> LookAtKit(const std::filesystem::path& folder, const std::string& renew,
+                             Findings& findings) {
+  const bool well = LookAtSecrets({folder / "client.key"}, findings);
+  if (!well) return std::nullopt;
+  try {
+    Kit kit = ReadKit(folder);
+    findings.push_back(TermFinding(folder / "client.crt", kit.certificate, kit.ca,
+                                   CertificateUse::kClient, renew));
+    return kit;
+  } catch (const Error& error) {
+    findings.push_back(ProblemOf("certificate", error));
+    findings.back().code = ExitCode::kNetwork;
+    return std::nullopt;
+  }
+}
+
+// Goes the way to the coordinator, and asks what is learned.
+std::optional<v1::JoinReply> LookAtRoute(const std::string& address, const Kit& kit,
+                                         const std::string& renew, Findings& findings) {
+  try {
+    const auto failed = WhyNoHandshake(address, kit);
+    findings.push_back(RouteFinding(address, failed, renew));
+    if (failed) return std::nullopt;
+  } catch (const Error& error) {
+    findings.push_back(ProblemOf("route", error));
+    findings.back().code = ExitCode::kNetwork;
+    return std::nullopt;
+  }
+  try {
+    const std::atomic<bool> go_on = false;
+    auto offer = GrpcClient({.server = address, .patience = 0}, kit, go_on).Join(0);
+    findings.push_back({"greeting", FindingState::kOk,
+                        fmt::format("run {}, {} rounds; this is client {}", Printable(offer.run()),
+                                    offer.rounds(), offer.client())});
+    return offer;
+  } catch (const Error& error) {
+    findings.push_back(RefusalFinding(error.what(), renew));
+    return std::nullopt;
+  }
+}
+
+// What images are to be like: as the coordinator says, else as configured.
+ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& config) {
+  ApplySettings({offer.settings().begin(), offer.settings().end()}, experiment, config);
+  const EncoderInput input = EncoderInput::FromText(offer.input(), "the coordinator's greeting");
+  DataOptions& data = experiment.data;
+  if (data.name == "folder" && data.size == 0) data.size = input.shape.height;
+  if (data.name == "folder") data.channels = input.shape.channels;
+  const ImageKind images = {
+      input.shape.channels, input.shape.height == input.shape.width ? input.shape.height : 0,
+      static_cast<int>(std::min<uint32_t>(offer.classes(), 1 << 20)), input.normalization};
+  const Precision precision = offer.half() ? Precision::kHalf : Precision::kFloat;
+  const auto method = MethodOf(experiment, images);
+  if (HashOf(ManifestOf(method->Shared(), precision)) != offer.manifest_hash()) {
+    throw NetworkError(
+        "the coordinator's model has other tensors than this program makes of its settings; "
+        "install the same version of kindred on both sides");
+  }
+  return images;
+}
+
+// The client's images. Returns their bytes.
+uint64_t LookAtImages(const DataOptions& options, const std::optional<EncoderInput>& wanted,
+                      int mix, Findings& findings) {
+  try {
+    const Images images = LoadDataset(options).train.images;
+    if (wanted) CheckFits({.input = *wanted}, images);
+    findings.push_back(
+        ImagesFinding(images.count, {images.channels, images.height, images.width}, mix));
+    return images.pixels.size();
+  } catch (const Error& error) {
+    findings.push_back(ProblemOf("data", error));
+    findings.back().code = ExitCode::kData;
+    return 0;
+  }
+}
+
+}  // namespace
+
+Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace& place) {
+  Findings findings = {LookAtPort(place.listen)};
+  const CoordinatorOptions& server = experiment.coordinator;
+  const uint64_t clients = std::max(LookAtAuthority(place.pki, server.min_clients, findings),
+                                    static_cast<uint64_t>(server.min_clients));
+  RunSizes sizes;
+  try {
+    if (experiment.privacy.features != "encoded") {
+      throw UsageError(
+          "privacy.features = {}: only features of encodings travel; set it to encoded",
+          experiment.privacy.features);
+    }
+    sizes = SizesOf(experiment, *MethodOf(experiment, ImageKindOf(experiment.data)));
+    findings.push_back(SettingsFinding(experiment, sizes));
+  } catch (const Error& error) {
+    findings.push_back(ProblemOf("settings", error));
+  }
+  const uint64_t pool = clients * sizes.features;
+  // Two checkpoints and the one that is being written.
+  findings.push_back(LookAtDisk(place.out, 3 * (sizes.model + pool)));
+  findings.push_back(
+      LookAtMemory((static_cast<uint64_t>(server.upload_memory) << 20) + 8 * sizes.model + 4 * pool,
+                   "lower server.upload_memory, or end other programs"));
+  findings.push_back(DescriptorFinding(MostDescriptors(), experiment.wire.connections.total));
+  if (server.monitor) LookAtImages(experiment.data, std::nullopt, 1, findings);
+  findings.push_back(LookAtCpu());
+  return findings;
+}
+
+Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace& place) {
+  Findings findings;
+  const std::string& address = experiment.join.server;
+  const std::string name = experiment.join.name.empty() ? "NAME" : experiment.join.name;
+  const std::string renew = fmt::format(
+      "ask whoever runs the coordinator: kindred pki issue {} --pki PKI --server {} --out KIT "
+      "--renew",
+      name, address.empty() ? "HOST:PORT" : address);
+  const auto kit = LookAtKit(place.kit, renew, findings);
+  if (kit && name != "NAME" && name != kit->name) {
+    findings.push_back({"certificate", FindingState::kProblem,
+                        fmt::format("client.name = {}, but the certificate is of {}",
+                                    Printable(name), Printable(kit->name)),
+                        "take client.toml and client.crt of one kit", ExitCode::kNetwork});
+  }
+  std::optional<v1::JoinReply> offer;
+  if (address.empty()) {
+    findings.push_back({"route", FindingState::kProblem, "no address of the coordinator",
+                        "--set client.server=HOST:PORT", ExitCode::kNetwork});
+  } else if (kit) {
+    offer = LookAtRoute(address, *kit, renew, findings);
+  } else if (const auto failed = WhyNotReachable(address)) {
+    findings.push_back(RouteFinding(address, failed, renew));
+  }
+  RunSizes sizes;
+  std::optional<EncoderInput> wanted;
+  int mix = experiment.privacy.mix;
+  try {
+    if (!offer && experiment.data.name == "folder" && experiment.data.size == 0) {
+      experiment.data.size = 32;  // what a folder is scaled to when nobody says otherwise
+    }
+    const ImageKind images =
+        offer ? TakeOffer(*offer, experiment, config) : ImageKindOf(experiment.data);
+    if (offer) wanted = EncoderInput::FromText(offer->input(), "the coordinator's greeting");
+    const auto method = MethodOf(experiment, images);
+    sizes = SizesOf(experiment, *method);
+    mix = method->FeaturesToShare() > 0 ? experiment.privacy.mix : 1;
+    findings.push_back(SettingsFinding(experiment, sizes));
+  } catch (const Error& error) {
+    findings.push_back(ProblemOf("settings", error));
+  }
+  const uint64_t pixels = LookAtImages(experiment.data, wanted, mix, findings);
+  LookAtSecrets({place.out / "state" / "secret"}, findings);
+  // Three rounds as they are kept, and the trained model.
+  findings.push_back(LookAtDisk(
+      place.out, 3 * (2 * sizes.local + sizes.model + sizes.features) + 2 * sizes.model));
+  findings.push_back(LookAtMemory(2 * pixels + 8 * sizes.model + 4 * sizes.local,
+                                  "end other programs, or take fewer images with data.limit"));
+  findings.push_back(DescriptorFinding(MostDescriptors(), 1));
+  findings.push_back(LookAtCpu());
+  return findings;
+}
+
+}  // namespace kindred
