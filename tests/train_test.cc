@@ -258,13 +258,14 @@ int BaseModelsIn(const TemporaryFolder& folder, const std::string& out) {
 
 TEST(Train, FedcaTrainsItsBaseModelOnceARunAndStopsItWhenAskedTo) {
   const auto folder = TestFolder();
-  const auto base_begins = [&](pid_t) {
-    while (BaseModelsIn(folder, "stopped") == 0) {
+  const auto metrics = folder.path() / "stopped" / "metrics.jsonl";
+  const auto base_begins = [&](pid_t) {  // after the look at the random start
+    while (!FileExists(metrics) || std::filesystem::file_size(metrics) == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   };
   EXPECT_TRUE(RunAndSignal(folder, kTiny + kFedca + " --set fedca.base_epochs=10000 --out stopped",
-                           base_begins, SIGINT))
+                           base_begins, SIGTERM))
       << "hours of training";
   const std::string six = kTinySix + kFedca;
   ASSERT_EQ(Kindred(folder, six + " --out whole").code, 0);
