@@ -66,7 +66,6 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
-  app.footer("`kindred help COMMAND` shows what a command takes.");
   Program program;
   AddTrainCommand(app, program);
   AddEvalCommand(app, program);
@@ -76,6 +75,8 @@ int Run(int argc, char** argv) {
   AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);
+  app.footer(
+      "`kindred help COMMAND` shows what a command takes.");  // the commands would inherit it
   std::vector<std::string> words(argv + std::min(1, argc), argv + argc);
   const bool help = !words.empty() && words[0] == "help";
   if (help) {  // help data get: data get --help
