@@ -62,9 +62,10 @@ void Main() {
              1e3 * Median(fifty));
   fmt::print("ratio neighbours {:.3f}\n", Median(fifty) / Median(one));
 
-  MethodContext context = {.model = {.arch = "resnet18", .width = 64, .dim = kDim, .bn_splits = 4},
-                           .method = {.name = "ccl", .ccl = {.bank = kBank, .lambda = 0}},
-                           .batch = kBatch};
+  MethodContext context = {
+      .model = {.arch = "resnet18", .width = 64, .dim = kDim, .bn_splits = 4},
+      .method = {.name = "ccl", .tables = {CclOptions{.bank = kBank, .lambda = 0}}},
+      .batch = kBatch};
   const auto plain = MakeCcl(context);
   NamedTensors local = plain->NewLocalState();
   plain->BeginRound(

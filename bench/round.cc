@@ -9,6 +9,7 @@
 #include "aggregate/weighted_mean.h"
 #include "bench/fma.h"
 #include "bench/timing.h"
+#include "method/ccl.h"
 #include "model/one_thread.h"
 #include "server/checkpoint.h"
 #include "server/round_loop.h"
@@ -22,7 +23,7 @@ struct Federation {
       : dataset(LoadDataset({.name = "shapes", .limit = clients * images})),
         partition(MakePartition(dataset, {.scheme = "iid", .clients = clients})),
         context{.model = {.arch = arch, .width = width, .bn_splits = 1},
-                .method = {.name = "moco", .ccl = {.bank = 64}},
+                .method = {.name = "moco", .tables = {CclOptions{.bank = 64}}},
                 .batch = 32},
         store(uint64_t{1} << 30, std::filesystem::temp_directory_path() / "kindred-bench"),
         global(Clone(MakeMethod(context)->Shared())) {}

@@ -102,6 +102,17 @@ TEST(Program, EveryConfigOfTheProjectIsUnderstood) {
   EXPECT_GE(count, 8);
 }
 
+TEST(Program, HelpIsAWordToo) {
+  const auto folder = TestFolder();
+  for (const std::string command : {"", "train", "data get"}) {
+    const Ran ran = Kindred(folder, "help " + command);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, Kindred(folder, command + " --help").out) << command;
+    EXPECT_EQ(ran.out.find("kindred help COMMAND") != std::string::npos, command.empty());
+  }
+  ExpectFailure(Kindred(folder, "help trian"), 2, "did you mean kindred train?");
+}
+
 TEST(Program, BenchSaysHowFastAndWhatToSet) {
   const auto folder = TestFolder();
   const std::string bench =
@@ -111,15 +122,23 @@ TEST(Program, BenchSaysHowFastAndWhatToSet) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const auto json = nlohmann::json::parse(ran.out);
   ASSERT_EQ(json["speeds"].size(), 5u);  // fast 1, 2, 1 x 2 threads; torch 1, 2
-  double best = 0;
-  for (const auto& way : json["speeds"]) best = std::max<double>(best, way["images_per_second"]);
-  EXPECT_GT(best, 0);
+  nlohmann::json best;                   // of the ways that rounds of tiny's five clients take
+  for (const auto& way : json["speeds"]) {
+    if (way["threads"] == 1 &&
+        (best.is_null() || way["images_per_second"] > best["images_per_second"])) {
+      best = way;
+    }
+  }
+  EXPECT_GT(best["images_per_second"], 0);
+  EXPECT_EQ(json["clients"], 5);
+  EXPECT_EQ(json["set"]["train.engine"], best["engine"]);
+  EXPECT_EQ(json["set"]["train.workers"], best["workers"]);
   double sum = 0;
   for (const auto& part : json["step"]["parts"]) sum += part["seconds"].get<double>();
   EXPECT_NEAR(sum, json["step"]["seconds"].get<double>(), 1e-9);
-  EXPECT_GE(json["set"]["train.workers"], 1);
   const Ran text = Kindred(folder, bench);
   EXPECT_NE(text.out.find("set train.engine = "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("for rounds of 5 clients"), std::string::npos) << text.out;
   EXPECT_EQ(Kindred(folder, "bench --turns 0").code, 2);
   EXPECT_EQ(Kindred(folder, "bench --set train.batch=3 --set model.bn_splits=2").code, 2);
 }

@@ -243,6 +243,60 @@ TEST(Train, AnInterruptedRunSaysHowToGoOn) {
   EXPECT_EQ(DigestIn(folder, "stopped"), DigestIn(folder, "whole"));
 }
 
+const std::string kFedca = " --config '" KINDRED_SOURCE_DIR "/configs/methods/fedca.toml'";
+
+// How often the run's log says that the base model is trained.
+int BaseModelsIn(const TemporaryFolder& folder, const std::string& out) {
+  const auto log = folder.path() / out / "train.log";
+  if (!FileExists(log)) return 0;
+  const Bytes bytes = ReadFile(log, 1 << 20);
+  const std::string text(bytes.begin(), bytes.end()), said = "a base model learns";
+  int count = 0;
+  for (size_t at = text.find(said); at != text.npos; at = text.find(said, at + 1)) ++count;
+  return count;
+}
+
+TEST(Train, FedcaTrainsItsBaseModelOnceARunAndStopsItWhenAskedTo) {
+  const auto folder = TestFolder();
+  const auto metrics = folder.path() / "stopped" / "metrics.jsonl";
+  const auto base_begins = [&](pid_t) {  // after the look at the random start
+    while (!FileExists(metrics) || std::filesystem::file_size(metrics) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
+  EXPECT_TRUE(RunAndSignal(folder, kTiny + kFedca + " --set fedca.base_epochs=10000 --out stopped",
+                           base_begins, SIGTERM))
+      << "hours of training";
+  const std::string six = kTinySix + kFedca;
+  ASSERT_EQ(Kindred(folder, six + " --out whole").code, 0);
+  EXPECT_EQ(BaseModelsIn(folder, "whole"), 1);
+  RunUntilFile(folder, six + " --out killed", "killed/checkpoints/commit.json");
+  const Ran ran = Kindred(folder, six + " --resume --out killed");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(BaseModelsIn(folder, "killed"), 1);
+  EXPECT_EQ(DigestIn(folder, "killed"), DigestIn(folder, "whole"));
+}
+
+TEST(Train, MissingPublicImagesAreFoundBeforeAFolderIsMade) {
+  const auto folder = TestFolder();
+  ExpectFailure(Kindred(folder, kTiny + kFedca + " --set fedca.public_data=mnist --out run"), 3,
+                "mnist");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run"));
+}
+
+TEST(Train, SaysWhenAMethodCannotLearnFromItsBatches) {
+  const auto folder = TestFolder();
+  const std::string simclr =
+      kTiny + " --config '" KINDRED_SOURCE_DIR "/configs/methods/simclr.toml'";
+  ExpectFailure(Kindred(folder, simclr + " --set model.bn_splits=2 --out run"), 2,
+                "model.bn_splits = 2");
+  const Ran ran = Kindred(folder, simclr +
+                                      " --set data.limit=10 --set partition.scheme=iid "
+                                      "--set partition.clients=10 --set train.rounds=1 --out run");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("10 of 10 clients have one image"), std::string::npos) << ran.err;
+}
+
 TEST(Train, KeepsToItsFolder) {
   const auto folder = TestFolder();
   const Ran first = Kindred(folder, kTinySix + " --out run");

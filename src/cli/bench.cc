@@ -18,17 +18,13 @@ struct BenchFlags {
   int steps = 2;
 };
 
-// The settings that trained the most images a second.
-const Spending& Best(const Speed& speed) {
-  return *std::ranges::max_element(speed.spendings, {}, &Spending::images_per_second);
-}
-
 std::string BenchText(const Speed& speed, const Experiment& experiment) {
-  const Spending& best = Best(speed);
+  const int clients = UsualClients(experiment);
+  const Spending& best = BestFor(clients, speed.spendings);
   std::vector<std::vector<std::string>> rows = {{"engine", "workers", "threads", "images/s"}};
   for (const auto& way : speed.spendings) {
     rows.push_back({way.engine, std::to_string(way.workers), std::to_string(way.threads),
-                    fmt::format("{:.1f}{}", way.images_per_second, &way == &best ? "  most" : "")});
+                    fmt::format("{:.1f}{}", way.images_per_second, &way == &best ? "  best" : "")});
   }
   std::string text = TextTable(rows) + "\n";
   std::vector<std::vector<std::string>> parts = {
@@ -41,11 +37,16 @@ std::string BenchText(const Speed& speed, const Experiment& experiment) {
   }
   text += TextTable(parts) + "\n";
   text += fmt::format(
-      "set train.engine = \"{}\" and train.workers = {}; with fewer clients a round than that, the "
-      "fast\nengine gives the rest of the cores to threads inside each. A worker takes about "
-      "{:.0f} "
-      "MB.\n",
-      best.engine, best.workers * best.threads, speed.bytes_a_worker / 1e6);
+      "set train.engine = \"{}\" and train.workers = {} for rounds of {} client{}. A worker takes "
+      "about {:.0f} MB.\n",
+      best.engine, best.cores, clients, clients == 1 ? "" : "s", speed.bytes_a_worker / 1e6);
+  if (clients > 1) {
+    const Spending& alone = BestFor(1, speed.spendings);
+    text += fmt::format(
+        "for rounds of one client: train.engine = \"{}\" and train.workers = {}, threads inside "
+        "it\n",
+        alone.engine, alone.cores);
+  }
   if (BestKernelPath() == KernelPath::kPortable) {
     text += "this CPU has no AVX2 with FMA: the fast engine runs its portable code\n";
   }
@@ -86,9 +87,10 @@ CommandResult Bench(const ConfigFlags& config, const BenchFlags& flags) {
   for (const auto& part : speed->parts) {
     step["parts"].push_back({{"name", part.name}, {"seconds", part.seconds}});
   }
-  const Spending& best = Best(*speed);
-  result.json["set"] = {{"train.engine", best.engine},
-                        {"train.workers", best.workers * best.threads}};
+  const int clients = UsualClients(experiment);
+  const Spending& best = BestFor(clients, speed->spendings);
+  result.json["clients"] = clients;
+  result.json["set"] = {{"train.engine", best.engine}, {"train.workers", best.cores}};
   result.json["bytes_a_worker"] = speed->bytes_a_worker;
   result.json["kernels"] = BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
   return result;

@@ -20,12 +20,16 @@ namespace {
 constexpr int kStoppedBySignal = 130;  // what shells call it
 constexpr const char* kVersion = KINDRED_VERSION;
 
-// What CLI11 did not like, in one line; a word that is no command gets the nearest one.
-std::string Explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+// The command that words begin with.
+struct Named {
+  std::string words = "kindred";  // as typed
+  std::string wrong = {};         // what to say of a word that is no command; empty: none is
+};
+
+Named CommandIn(const std::vector<std::string>& words, const CLI::App& app) {
   const CLI::App* command = &app;
-  std::string words = "kindred";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  Named named;
+  for (const auto& word : words) {
     const auto known = command->get_subcommands([](const CLI::App*) { return true; });
     if (word.starts_with('-') || known.empty()) break;
     const auto at = std::find_if(known.begin(), known.end(),
@@ -34,16 +38,24 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error, int argc,
       std::vector<std::string> names;
       for (const auto* each : known) names.push_back(each->get_name());
       const std::string nearest = Nearest(word, names);
-      return fmt::format("{}: no such command; {}", Printable(word),
-                         nearest.empty() ? fmt::format("`{} --help` lists them", words)
-                                         : fmt::format("did you mean {} {}?", words, nearest));
+      named.wrong =
+          fmt::format("{}: no such command; {}", Printable(word),
+                      nearest.empty() ? fmt::format("`{} --help` lists them", named.words)
+                                      : fmt::format("did you mean {} {}?", named.words, nearest));
+      break;
     }
     command = *at;
-    words += " " + word;
+    named.words += " " + word;
   }
+  return named;
+}
+
+// What CLI11 did not like, in one line; a word that is no command gets the nearest one.
+std::string Explain(const CLI::ParseError& error, const Named& named) {
+  if (!named.wrong.empty()) return named.wrong;
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
-  return fmt::format("{}; `{} --help` shows what it takes", Printable(message), words);
+  return fmt::format("{}; `{} --help` shows what it takes", Printable(message), named.words);
 }
 
 int Run(int argc, char** argv) {
@@ -67,15 +79,25 @@ int Run(int argc, char** argv) {
   AddDataCommand(app, program);
   AddListCommand(app, program);
   AddConfigCommand(app, program);
+  app.footer(
+      "`kindred help COMMAND` shows what a command takes.");  // the commands would inherit it
+  std::vector<std::string> words(argv + std::min(1, argc), argv + argc);
+  const bool help = !words.empty() && words[0] == "help";
+  if (help) {  // help data get: data get --help
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  const Named named = CommandIn(words, app);
+  if (help && !named.wrong.empty()) throw UsageError("{}", named.wrong);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the way CLI11 takes them
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help, --version
       app.exit(error);
       if (!std::cout.flush()) throw DataError("standard output cannot be written");
       return 0;
     }
-    throw UsageError("{}", Explain(app, error, argc, argv));
+    throw UsageError("{}", Explain(error, named));
   }
   const CommandResult result = program.chosen();
   const std::string out =

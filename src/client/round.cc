@@ -74,7 +74,9 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                     const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
   Check(method.UsesLabels() != data.labels.empty(), "labels go to methods that use them alone");
   CopyInto(plan.model, method.Shared());
-  method.BeginRound({.round = plan.round, .rounds = plan.rounds, .remote = plan.remote}, local);
+  method.BeginRound(
+      {.round = plan.round, .rounds = plan.rounds, .remote = plan.remote, .stop = hooks.stop},
+      local);
   // No gradient is left of the client before: SGD would treat a parameter without one otherwise.
   for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
   torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(plan.lr)

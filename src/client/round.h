@@ -71,9 +71,6 @@ class StepObserver {
   virtual Metrics End() const = 0;
 };
 
-// Thrown out of a round when the program is asked to stop.
-struct Interrupted {};
-
 // Seen by long loops; all optional.
 struct RoundHooks {
   const std::atomic<bool>* stop = nullptr;       // set: leave by Interrupted at the next step

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "method/ccl.h"
 #include "model/network.h"
 #include "tests/throws.h"
 
@@ -21,7 +22,7 @@ struct RoundClient {
     options.epochs = 2;
     options.batch = 5;
     context = {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
-               .method = {.name = "ccl", .ccl = {.bank = 8, .neighbors = 2}},
+               .method = {.name = "ccl", .tables = {CclOptions{.bank = 8, .neighbors = 2}}},
                .batch = 5};
     plan.lr = 0.05;
     plan.round = 2;

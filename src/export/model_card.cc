@@ -77,15 +77,17 @@ std::string ModelCardText(const ModelCard& card) {
              "A {} of width {} for {}x{} images with {} channels; an image becomes {} numbers, "
              "h.\n\n"
              "| | |\n|---|---|\n"
-             "| method | {} |\n| data | {}, dealt to {} clients by `{}` |\n| rounds | {} of {}, {} "
+             "| method | {}{} |\n| data | {}, dealt to {} clients by `{}` |\n| rounds | {} of {}, "
+             "{} "
              "local epochs "
              "each |\n| seed | {} |\n"
              "| encoder digest | `{}` |\n| configuration, data, partition | `{}` `{}` `{}` |\n\n",
              encoder.model.arch, encoder.model.width, shape.height, shape.width, shape.channels,
-             8 * encoder.model.width, Value(card.origin, "method"), Value(card.origin, "dataset"),
-             Value(card.origin, "clients"), Value(card.origin, "scheme"),
-             Value(card.origin, "round"), Value(card.origin, "rounds"),
-             Value(card.origin, "epochs"), Value(card.origin, "seed"),
+             8 * encoder.model.width, Value(card.origin, "method"),
+             card.origin.contains("method_note") ? ": " + Value(card.origin, "method_note") : "",
+             Value(card.origin, "dataset"), Value(card.origin, "clients"),
+             Value(card.origin, "scheme"), Value(card.origin, "round"),
+             Value(card.origin, "rounds"), Value(card.origin, "epochs"), Value(card.origin, "seed"),
              Value(card.origin, "encoder_digest"), Value(card.origin, "config_hash"),
              Value(card.origin, "train_data_hash"), Value(card.origin, "train_partition_hash")) +
          fmt::format(

@@ -35,6 +35,9 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNot) {
   }
   card.origin.erase("shared_features");
   EXPECT_EQ(ModelCardText(card).find("InstaHide"), std::string::npos);
+  card.origin["method_note"] = "base model of public images of mnist";
+  EXPECT_NE(ModelCardText(card).find("| method | ccl: base model of public images of mnist |"),
+            std::string::npos);
   card.origin["method"] = "a\nb";
   EXPECT_EQ(ModelCardText(card).find("a\nb"), std::string::npos);
 }

@@ -7,14 +7,21 @@
 
 namespace kindred {
 
+void Bind(Config& config, ByolOptions& options) {
+  config.Bind("byol.momentum", &options.momentum, "how slowly the target network follows",
+              {.least = 0, .most = 1});
+  config.Bind("byol.hidden", &options.hidden, "width of projector and predictor inside",
+              {.least = 1, .most = 65536});
+}
+
 Byol::Byol(const MethodContext& context)
-    : momentum_(context.method.byol.momentum),
+    : momentum_(context.method.Of<ByolOptions>().momentum),
       online_(context.model, context.channels,
-              ProjectorOptions{.hidden = context.method.byol.hidden, .norm = true}),
+              ProjectorOptions{.hidden = context.method.Of<ByolOptions>().hidden, .norm = true}),
       target_(context.model, context.channels,
-              ProjectorOptions{.hidden = context.method.byol.hidden, .norm = true}),
+              ProjectorOptions{.hidden = context.method.Of<ByolOptions>().hidden, .norm = true}),
       predictor_(context.model.dim, context.model.dim,
-                 ProjectorOptions{.hidden = context.method.byol.hidden,
+                 ProjectorOptions{.hidden = context.method.Of<ByolOptions>().hidden,
                                   .norm = true,
                                   .splits = context.model.bn_splits}) {
   Initialize(*online_, context.seed);

@@ -9,6 +9,14 @@
 
 namespace kindred {
 
+// [byol]: `fedema` takes it too.
+struct ByolOptions {
+  double momentum = 0.99;  // of the target network; what Zhuang et al. 2022 give FedBYOL and FedEMA
+  int hidden = 512;  // of projector and predictor; 4096 beside a ResNet-50 in Grill et al. 2020
+};
+
+void Bind(Config& config, ByolOptions& options);
+
 // Shared: the online network "encoder/...", "projector/..." and "predictor/...". Kept: the target
 // network "target/...", which begins as the online network that a client is first sent.
 class Byol : public Method {
@@ -19,6 +27,7 @@ class Byol : public Method {
   std::string EncoderPrefix() const override { return "encoder"; }
   std::vector<at::Tensor> Trained() const override;
   NamedTensors NewLocalState() const override { return {}; }
+  bool NormsFeatures() const override { return true; }
   void BeginRound(const RoundStart& start, NamedTensors& local) override;
   at::Tensor Loss(const Batch& batch, NamedTensors& local) override;
   void AfterStep(NamedTensors& local) override;

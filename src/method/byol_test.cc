@@ -10,7 +10,7 @@ namespace {
 
 MethodContext ByolContext() {
   return {.model = kGoldenModel,
-          .method = {.name = "byol", .byol = {.momentum = 0.9, .hidden = 24}},
+          .method = {.name = "byol", .tables = {ByolOptions{.momentum = 0.9, .hidden = 24}}},
           .batch = kGoldenBatch};
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/rng.h"
 #include "loss/contrastive.h"
 #include "loss/neighborhood.h"
 #include "method/local_bank.h"
@@ -23,19 +22,10 @@ double WarmedUp(double lambda, double warmup, int round, int rounds) {
   return round < length ? lambda * round / length : lambda;
 }
 
-Rng StepRng(Purpose purpose, const StepKey& key) {
-  return Rng({.seed = key.seed,
-              .purpose = purpose,
-              .round = key.round,
-              .client = key.client,
-              .epoch = key.epoch,
-              .sample = key.step});
-}
-
 class Ccl : public Method {
  public:
   explicit Ccl(const MethodContext& context)
-      : options_(context.method.ccl),
+      : options_(context.method.Of<CclOptions>()),
         mix_(context.privacy.mix),
         magnitude_(context.privacy.input == "magnitude"),
         batch_statistics_(context.privacy.statistics == "batch"),
@@ -103,12 +93,7 @@ class Ccl : public Method {
   }
 
   at::Tensor FeaturesOf(const at::Tensor& images) override {
-    torch::NoGradGuard no_gradient;
-    const KeepBuffers keep(*k_);
-    k_->train(batch_statistics_);
-    const auto features = k_(images);
-    k_->train();
-    return features;
+    return FeaturesWithoutTrace(k_, images, batch_statistics_);
   }
 
  private:
@@ -215,8 +200,31 @@ class Ccl : public Method {
 
 }  // namespace
 
+void Bind(Config& config, CclOptions& options) {
+  config.Bind("ccl.negatives", &options.negatives,
+              "what is contrasted with: others' features, one's own bank, or both",
+              {.choices = {"remote", "union", "local"}});
+  config.Bind("ccl.bank", &options.bank, "K: keys in the local bank, and features shared",
+              {.least = 1, .most = 1 << 20});
+  config.Bind("ccl.neighbors", &options.neighbors, "N: neighbours a query is matched to",
+              {.least = 1, .most = 1 << 20});
+  config.Bind("ccl.tau", &options.tau, "temperature of the contrastive loss",
+              {.least = 1e-3, .most = 100});
+  config.Bind("ccl.tau_nm", &options.tau_nm, "temperature of neighborhood matching",
+              {.least = 1e-3, .most = 100});
+  config.Bind("ccl.lambda", &options.lambda, "weight of neighborhood matching; 0: none",
+              {.least = 0, .most = 1000});
+  config.Bind("ccl.warmup", &options.warmup, "share of the rounds over which lambda rises from 0",
+              {.least = 0, .most = 1});
+  config.Bind("ccl.encoded", &options.encoded,
+              "weight of training on encodings of the batch's images; 0: none",
+              {.least = 0, .most = 1000});
+  config.Bind("ccl.momentum", &options.momentum, "m: how slowly the momentum model follows",
+              {.least = 0, .most = 1});
+}
+
 std::unique_ptr<Method> MakeCcl(const MethodContext& context) {
-  const CclOptions& ccl = context.method.ccl;
+  const CclOptions& ccl = context.method.Of<CclOptions>();
   if (ccl.bank < context.batch) {
     throw UsageError(
         "ccl.bank = {} is below train.batch = {}: a batch's own keys would push each other out; "
@@ -234,9 +242,10 @@ std::unique_ptr<Method> MakeCcl(const MethodContext& context) {
 
 std::unique_ptr<Method> MakeMoco(const MethodContext& context) {
   MethodContext moco = context;
-  moco.method.ccl.negatives = "local";
-  moco.method.ccl.lambda = 0;
-  moco.method.ccl.encoded = 0;
+  auto& ccl = moco.method.Of<CclOptions>();
+  ccl.negatives = "local";
+  ccl.lambda = 0;
+  ccl.encoded = 0;
   return MakeCcl(moco);
 }
 

@@ -17,12 +17,12 @@ constexpr int kCclBatch = 6;
 MethodContext CclContext(const std::string& negatives, double lambda) {
   return {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
           .method = {.name = "ccl",
-                     .ccl = {.negatives = negatives,
-                             .bank = 12,
-                             .neighbors = 3,
-                             .lambda = lambda,
-                             .warmup = 0.4,
-                             .momentum = 0.9}},
+                     .tables = {CclOptions{.negatives = negatives,
+                                           .bank = 12,
+                                           .neighbors = 3,
+                                           .lambda = lambda,
+                                           .warmup = 0.4,
+                                           .momentum = 0.9}}},
           .batch = kCclBatch};
 }
 
@@ -181,7 +181,7 @@ TEST(Ccl, TrainingOnEncodingsAddsALossAndLeavesRunningStatisticsAlone) {
   context.model.bn_splits = 1;
   const CclSteps plain(context, {});
   for (const char* input : {"signed", "magnitude"}) {
-    context.method.ccl.encoded = 0.5;
+    context.method.Of<CclOptions>().encoded = 0.5;
     context.privacy.input = input;
     const CclSteps encoded(context, {});
     // None in the first of two steps, when there are no keys to contrast with.
@@ -220,9 +220,9 @@ TEST(Ccl, RefusesRemoteFeaturesThatCannotBe) {
 
 TEST(Ccl, RefusesAsManyNeighborsAsCandidates) {
   MethodContext context = CclContext("union", 1);
-  context.method.ccl.neighbors = 12;
+  context.method.Of<CclOptions>().neighbors = 12;
   ExpectError(ExitCode::kUsage, "ccl.neighbors = 12", [&] { MakeCcl(context); });
-  context.method.ccl.lambda = 0;
+  context.method.Of<CclOptions>().lambda = 0;
   EXPECT_NO_THROW(MakeCcl(context)) << "not used";
 }
 

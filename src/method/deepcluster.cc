@@ -6,10 +6,9 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/rng.h"
 #include "loss/cluster_prediction.h"
 #include "loss/spherical_kmeans.h"
-#include "method/one_network.h"
+#include "method/one_model.h"
 
 namespace kindred {
 namespace {
@@ -17,7 +16,9 @@ namespace {
 class DeepCluster : public OneNetwork {
  public:
   explicit DeepCluster(const MethodContext& context)
-      : OneNetwork(context), options_(context.method.deepcluster), dim_(context.model.dim) {}
+      : OneNetwork(context),
+        options_(context.method.Of<DeepClusterOptions>()),
+        dim_(context.model.dim) {}
 
   void BeginEpoch(const EpochStart& start, NamedTensors& local) override {
     if (start.key.epoch == 0) Fill(start, local);
@@ -28,7 +29,7 @@ class DeepCluster : public OneNetwork {
   // network in one pass of 2B.
   at::Tensor Loss(const Batch& batch, NamedTensors&) override {
     Check(!heads_.empty(), "a step before its epoch");
-    const auto z = network_(torch::cat({batch.first, batch.second}));  // [2B, D]
+    const auto z = model_(torch::cat({batch.first, batch.second}));  // [2B, D]
     samples_ = torch::tensor(batch.samples, torch::kInt64);
     embeddings_ = z.detach();
     auto loss = torch::zeros({});
@@ -67,11 +68,11 @@ class DeepCluster : public OneNetwork {
   // running statistics alone.
   void Fill(const EpochStart& start, NamedTensors& local) {
     torch::NoGradGuard no_gradient;
-    const KeepBuffers keep(*network_);
+    const KeepBuffers keep(*model_);
     auto memory = torch::zeros({2, start.images, dim_});
     start.each_batch([&](const Batch& batch) {
       Remember(memory, torch::tensor(batch.samples, torch::kInt64),
-               network_(torch::cat({batch.first, batch.second})));
+               model_(torch::cat({batch.first, batch.second})));
     });
     local["memory"] = memory;
   }
@@ -82,12 +83,7 @@ class DeepCluster : public OneNetwork {
     const int64_t images = memory.size(1), clusters = std::min<int64_t>(options_.clusters, images);
     for (int head = 0; head < options_.heads; ++head) {
       const auto rows = memory[head % 2];
-      Rng rng({.seed = start.key.seed,
-               .purpose = Purpose::kCentroids,
-               .round = start.key.round,
-               .client = start.key.client,
-               .epoch = start.key.epoch,
-               .part = static_cast<uint32_t>(head)});
+      Rng rng = StepRng(Purpose::kCentroids, start.key, static_cast<uint32_t>(head));
       const auto drawn = torch::tensor(rng.Sample(images, clusters), torch::kInt64);
       heads_.push_back(SphericalKMeans(rows, rows.index_select(0, drawn), options_.iterations));
       numbers_.Count("empty_clusters", heads_.back().empty);
@@ -101,6 +97,17 @@ class DeepCluster : public OneNetwork {
 };
 
 }  // namespace
+
+void Bind(Config& config, DeepClusterOptions& options) {
+  config.Bind("deepcluster.clusters", &options.clusters,
+              "K: clusters of each head, at most as many as images", {.least = 2, .most = 1 << 20});
+  config.Bind("deepcluster.heads", &options.heads, "clusterings at a time",
+              {.least = 1, .most = 64});
+  config.Bind("deepcluster.iterations", &options.iterations, "of k-means",
+              {.least = 1, .most = 1000});
+  config.Bind("deepcluster.tau", &options.tau, "temperature of the prediction",
+              {.least = 1e-3, .most = 100});
+}
 
 std::unique_ptr<Method> MakeDeepCluster(const MethodContext& context) {
   return std::make_unique<DeepCluster>(context);

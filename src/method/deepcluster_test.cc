@@ -15,7 +15,8 @@ constexpr int kClusterImages = 2 * kGoldenBatch;
 
 MethodContext ClusterContext(int clusters) {
   return {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
-          .method = {.name = "deepcluster", .deepcluster = {.clusters = clusters, .heads = 3}},
+          .method = {.name = "deepcluster",
+                     .tables = {DeepClusterOptions{.clusters = clusters, .heads = 3}}},
           .batch = kGoldenBatch};
 }
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/rng.h"
+#include "data/dataset.h"
 #include "loss/latent_regression.h"
 #include "loss/nt_xent.h"
-#include "method/one_network.h"
+#include "method/one_model.h"
 #include "method/public_base.h"
 
 namespace kindred {
@@ -17,21 +17,26 @@ namespace {
 class Fedca : public OneNetwork {
  public:
   explicit Fedca(const MethodContext& context)
-      : OneNetwork(context), context_(context), options_(context.method.fedca) {}
+      : OneNetwork(context), context_(context), options_(context.method.Of<FedcaOptions>()) {
+    if (options_.alignment > 0) {
+      public_ = context_.common->Get([&] { return LoadPublic(context_); });
+    }
+  }
 
   void BeginRound(const RoundStart& start, NamedTensors& local) override {
     OneNetwork::BeginRound(start, local);
     dictionary_ = RemoteFeatures(start, context_.model.dim);
+    if (options_.alignment > 0) MeetBase(start, local);
   }
 
   // Both views go through the network in one pass of 2B, as in SimCLR; train.batch public images in
   // one of their own.
-  at::Tensor Loss(const Batch& batch, NamedTensors& local) override {
-    const auto z = network_(torch::cat({batch.first, batch.second}));  // [2B, D]
+  at::Tensor Loss(const Batch& batch, NamedTensors&) override {
+    const auto z = model_(torch::cat({batch.first, batch.second}));  // [2B, D]
     numbers_.Saw(z);
     auto loss = NtXent(z, dictionary_, options_.tau);
     numbers_.Count("contrast", loss.item<double>());
-    if (options_.alignment > 0) loss = loss + options_.alignment * Alignment(batch, local);
+    if (options_.alignment > 0) loss = loss + options_.alignment * Alignment(batch.key);
     return loss;
   }
 
@@ -43,12 +48,7 @@ class Fedca : public OneNetwork {
   int FeaturesToShare() const override { return options_.dictionary; }
 
   at::Tensor FeaturesOf(const at::Tensor& images) override {
-    torch::NoGradGuard no_gradient;
-    const KeepBuffers keep(*network_);
-    network_->train(context_.privacy.statistics == "batch");
-    const auto features = network_(images);
-    network_->train();
-    return features;
+    return FeaturesWithoutTrace(model_, images, context_.privacy.statistics == "batch");
   }
 
   std::string Note() const override {
@@ -59,10 +59,9 @@ class Fedca : public OneNetwork {
   }
 
  private:
-  // The squared distance of the network's features of public images to the base model's.
-  at::Tensor Alignment(const Batch& batch, NamedTensors& local) {
+  void MeetBase(const RoundStart& start, NamedTensors& local) {
     if (!base_) {
-      base_ = context_.common->Get([&] { return MakePublicBase(context_); });
+      base_ = context_.common->Get([&] { return MakePublicBase(context_, *public_, start.stop); });
     }
     const auto kept = local.find("public");
     if (kept == local.end()) {
@@ -70,17 +69,16 @@ class Fedca : public OneNetwork {
     } else if (!torch::equal(kept->second, base_->features[0])) {
       throw DataError("fedca.public_data: the images are not those that this run began with");
     }
-    Rng rng({.seed = batch.key.seed,
-             .purpose = Purpose::kAlignment,
-             .round = batch.key.round,
-             .client = batch.key.client,
-             .epoch = batch.key.epoch,
-             .sample = batch.key.step});
+  }
+
+  // The squared distance of the network's features of public images to the base model's.
+  at::Tensor Alignment(const StepKey& key) {
+    Rng rng = StepRng(Purpose::kAlignment, key);
     const int64_t all = base_->images.size(0);
     const auto rows =
         torch::tensor(rng.Sample(all, std::min<int64_t>(context_.batch, all)), torch::kInt64);
-    const KeepBuffers keep(*network_);  // running statistics stay those of the client's images
-    const auto loss = LatentRegression(network_(base_->images.index_select(0, rows)),
+    const KeepBuffers keep(*model_);  // running statistics stay those of the client's images
+    const auto loss = LatentRegression(model_(base_->images.index_select(0, rows)),
                                        base_->features.index_select(0, rows));
     numbers_.Count("alignment", loss.item<double>());
     return loss;
@@ -88,15 +86,37 @@ class Fedca : public OneNetwork {
 
   MethodContext context_;
   FedcaOptions options_;
-  std::shared_ptr<const PublicBase> base_;  // made at the first step, the same for every client
+  std::shared_ptr<const Dataset> public_;   // what the base model learns from; null: no alignment
+  std::shared_ptr<const PublicBase> base_;  // made in the first round, the same for every client
   at::Tensor dictionary_;                   // [M, D]: others' features, of the round under way
 };
 
 }  // namespace
 
+void Bind(Config& config, FedcaOptions& options) {
+  std::vector<std::string> datasets;
+  for (const auto& kind : DatasetKinds()) datasets.emplace_back(kind.name);
+  config.Bind("fedca.tau", &options.tau, "temperature of the contrastive loss",
+              {.least = 1e-3, .most = 100});
+  config.Bind("fedca.dictionary", &options.dictionary, "features that a client shares",
+              {.least = 1, .most = 1 << 20});
+  config.Bind("fedca.alignment", &options.alignment,
+              "weight of alignment to the base model; 0: none", {.least = 0, .most = 1000});
+  config.Bind("fedca.public_data", &options.public_data,
+              "what the base model learns from: kindred list datasets", {.choices = datasets});
+  config.Bind("fedca.public_path", &options.public_path,
+              "where that is; empty: where kindred data get puts it");
+  config.Bind("fedca.public_images", &options.public_images, "how many of its images",
+              {.least = 2, .most = 1 << 24});
+  config.Bind("fedca.base_epochs", &options.base_epochs, "the base model's epochs on them",
+              {.least = 1, .most = 1e4});
+  config.Bind("fedca.base_lr", &options.base_lr, "its learning rate, cosine to 0",
+              {.least = 0, .most = 10});
+}
+
 std::unique_ptr<Method> MakeFedca(const MethodContext& context) {
   CheckSquare(context);  // public images are scaled to their side
-  const FedcaOptions& fedca = context.method.fedca;
+  const FedcaOptions& fedca = context.method.Of<FedcaOptions>();
   if (fedca.alignment > 0 && fedca.public_data == "folder" && fedca.public_path.empty()) {
     throw UsageError("fedca.public_path is empty: say where the public images are");
   }

@@ -16,10 +16,10 @@ namespace {
 MethodContext FedcaContext(double alignment) {
   return {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
           .method = {.name = "fedca",
-                     .fedca = {.dictionary = 30,
-                               .alignment = alignment,
-                               .public_images = 8,
-                               .base_epochs = 1}},
+                     .tables = {FedcaOptions{.dictionary = 30,
+                                             .alignment = alignment,
+                                             .public_images = 8,
+                                             .base_epochs = 1}}},
           .batch = kGoldenBatch,
           .side = kGoldenSide,
           .data = "mnist"};
@@ -53,7 +53,7 @@ TEST(Fedca, TheLossIsContrastWithTheDictionaryPlusWeighedAlignment) {
   Network network(FedcaContext(0.5).model, 3, ProjectorOptions{.norm = true});
   CopyInto(MakeFedca(FedcaContext(0.5))->Shared(), TensorsOf(*network));
   const auto z = network(torch::cat({GoldenViews(0, 0), GoldenViews(0, 1)}));
-  const PublicBase base = MakePublicBase(FedcaContext(0.5));
+  const PublicBase base = MakePublicBase(FedcaContext(0.5), LoadPublic(FedcaContext(0.5)));
   const double contrast = NtXent(z, dictionary, 0.5).item<double>();
   const double alignment = LatentRegression(network(base.images), base.features).item<double>();
   EXPECT_NEAR(metrics.at("contrast"), contrast, 1e-4);
@@ -86,9 +86,9 @@ TEST(Fedca, SharesItsDictionaryAndNamesThePublicSet) {
 
 TEST(Fedca, RefusesToCallPublicWhatClientsHold) {
   MethodContext context = FedcaContext(0.01);
-  context.method.fedca.public_data = context.data = "cifar100";
+  context.method.Of<FedcaOptions>().public_data = context.data = "cifar100";
   ExpectError(ExitCode::kUsage, "is what the clients hold", [&] { MakeFedca(context); });
-  context.method.fedca.alignment = 0;
+  context.method.Of<FedcaOptions>().alignment = 0;
   MakeFedca(context);
 }
 
@@ -96,16 +96,31 @@ TEST(Fedca, OtherPublicImagesThanItBeganWithAreRefused) {
   NamedTensors local;
   for (const int images : {8, 7}) {
     MethodContext context = FedcaContext(0.5);
-    context.method.fedca.public_images = images;
+    context.method.Of<FedcaOptions>().public_images = images;
     const auto method = MakeFedca(context);
-    method->BeginRound({}, local);
-    const auto step = [&] { method->Loss(GoldenStep(0), local); };
+    const auto begin = [&] { method->BeginRound({}, local); };
     if (images == 8) {
-      step();
+      begin();
     } else {
-      ExpectError(ExitCode::kData, "not those that this run began with", step);
+      ExpectError(ExitCode::kData, "not those that this run began with", begin);
     }
   }
+}
+
+TEST(Fedca, MissingPublicImagesAreFoundBeforeARunBegins) {
+  MethodContext context = FedcaContext(0.01);
+  context.method.Of<FedcaOptions>().public_data = "cifar100";
+  context.method.Of<FedcaOptions>().public_path = "/nowhere";
+  ExpectError(ExitCode::kData, "/nowhere", [&] { MakeFedca(context); });
+  context.data.clear();  // an encoder's method, to look at it: no image is needed
+  MakeFedca(context);
+}
+
+TEST(Fedca, TheBaseModelStopsWhenARoundIsAskedTo) {
+  const auto method = MakeFedca(FedcaContext(0.5));
+  const std::atomic<bool> stop = true;
+  NamedTensors local;
+  EXPECT_THROW(method->BeginRound({.stop = &stop}, local), Interrupted);
 }
 
 TEST(Fedca, WorkersShareOneBaseModel) {
@@ -115,6 +130,7 @@ TEST(Fedca, WorkersShareOneBaseModel) {
   EXPECT_EQ(*context.common->Get(make), 1);
   EXPECT_EQ(*MethodContext(context).common->Get(make), 1);
   EXPECT_EQ(made, 1);
+  EXPECT_EQ(*context.common->Get([] { return std::string("another type"); }), "another type");
 }
 
 TEST(Fedca, RefusesADictionaryThatCannotBe) {

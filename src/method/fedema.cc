@@ -23,7 +23,8 @@ double Divergence(const NamedTensors& a, const NamedTensors& b) {
 
 class Fedema : public Byol {
  public:
-  explicit Fedema(const MethodContext& context) : Byol(context), tau_(context.method.fedema.tau) {}
+  explicit Fedema(const MethodContext& context)
+      : Byol(context), tau_(context.method.Of<FedemaOptions>().tau) {}
 
   void BeginRound(const RoundStart& start, NamedTensors& local) override {
     const NamedTensors own = Under(local, "own");
@@ -65,6 +66,12 @@ class Fedema : public Byol {
 };
 
 }  // namespace
+
+void Bind(Config& config, FedemaOptions& options) {
+  config.Bind("fedema.tau", &options.tau,
+              "share of its own model that a client keeps at its first merge",
+              {.least = 0, .most = 1});
+}
 
 double OwnShare(double lambda, double divergence) { return std::min(lambda * divergence, 1.0); }
 

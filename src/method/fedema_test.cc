@@ -14,7 +14,8 @@ namespace {
 
 MethodContext FedemaContext(double tau = 0.7) {
   return {.model = kGoldenModel,
-          .method = {.name = "fedema", .byol = {.momentum = 0.9, .hidden = 24}, .fedema = {tau}},
+          .method = {.name = "fedema",
+                     .tables = {ByolOptions{.momentum = 0.9, .hidden = 24}, FedemaOptions{tau}}},
           .batch = kGoldenBatch};
 }
 

@@ -3,7 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,8 +13,10 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <typeindex>
 #include <vector>
 
+#include "base/rng.h"
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "model/named_tensors.h"
@@ -30,6 +34,9 @@ struct StepKey {
   uint64_t step = 0;
 };
 
+// What a step draws for a purpose; `part` tells several draws of one purpose apart.
+Rng StepRng(Purpose purpose, const StepKey& key, uint32_t part = 0);
+
 // Two views of the images of a step, [B, C, H, W], normalised. Row i of both is the same image.
 struct Batch {
   at::Tensor first, second;
@@ -38,11 +45,15 @@ struct Batch {
   at::Tensor labels = {};         // [B] int64; undefined unless Method::UsesLabels()
 };
 
+// Thrown out of a round when the program is asked to stop.
+struct Interrupted {};
+
 // What a round begins with, beside the shared tensors.
 struct RoundStart {
   int round = 0;
-  int rounds = 1;     // of the whole run
-  RemoteBank remote;  // what others have shared; empty: nothing yet
+  int rounds = 1;                           // of the whole run
+  RemoteBank remote;                        // what others have shared; empty: nothing yet
+  const std::atomic<bool>* stop = nullptr;  // set: leave what takes long by Interrupted
 };
 
 // What an epoch begins with.
@@ -113,26 +124,31 @@ class Method {
   // The unit features that others use, [n, D], of n normalised images; changes nothing.
   virtual at::Tensor FeaturesOf(const at::Tensor& images);
 
+  // Whether its features go through a batch norm, which is to see a batch whole and tells nothing
+  // of one image: batches are not split, and a client needs two images.
+  virtual bool NormsFeatures() const { return false; }
+
   // What a result must name beside the method, such as other images it learned from; empty:
   // nothing.
   virtual std::string Note() const { return {}; }
 };
 
-// Something that takes long to make and is the same for the methods of all workers: whichever needs
-// it first makes it, the others wait.
+// Things that take long to make and are the same for the methods of all workers, one of a type:
+// whichever needs one first makes it, the others wait.
 class MadeOnce {
  public:
   template <class Make>
   auto Get(const Make& make) {
     using Made = const std::invoke_result_t<Make>;
     const std::lock_guard lock(mutex_);
-    if (!made_) made_ = std::make_shared<Made>(make());
-    return std::static_pointer_cast<Made>(made_);
+    auto& made = made_[typeid(Made)];
+    if (!made) made = std::make_shared<Made>(make());
+    return std::static_pointer_cast<Made>(made);
   }
 
  private:
   std::mutex mutex_;
-  std::shared_ptr<const void> made_;
+  std::map<std::type_index, std::shared_ptr<const void>> made_;
 };
 
 // What the models of a run have in common.
@@ -146,6 +162,7 @@ struct MethodContext {
   uint64_t seed = 0;      // of the initial weights
   int side = 32;          // of the images; 0: they are not square
   std::string data = {};  // the name of the clients' dataset; empty: noise, to measure speed
+  std::filesystem::path folder = {};  // the run's, where what took long is kept; empty: nowhere
   std::shared_ptr<MadeOnce> common = std::make_shared<MadeOnce>();  // of all that are made of this
 };
 
@@ -155,6 +172,7 @@ struct MethodKind {
   const char* reference;  // paper, venue, year
   const char* summary;
   std::unique_ptr<Method> (*make)(const MethodContext& context);
+  void (*bind)(Config& config, MethodOptions& options) = nullptr;  // null: no table of its own
 };
 
 std::span<const MethodKind> MethodKinds();

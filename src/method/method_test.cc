@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "method/ccl.h"
+#include "method/fedca.h"
 #include "model/network.h"
 
 namespace kindred {
@@ -69,8 +71,9 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
       const MethodContext context = {
           .model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
           .method = {.name = kind.name,
-                     .ccl = {.bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9},
-                     .fedca = {.public_images = 16, .base_epochs = 1}},
+                     .tables = {CclOptions{
+                                    .bank = 20, .neighbors = 3, .lambda = lambda, .momentum = 0.9},
+                                FedcaOptions{.public_images = 16, .base_epochs = 1}}},
           .classes = 3,
           .batch = kMethodBatch,
           .side = 8,

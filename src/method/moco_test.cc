@@ -13,10 +13,11 @@ namespace {
 MethodContext MocoContext() {
   ModelOptions model = kGoldenModel;
   model.engine = "fast";
-  return {.model = model,
-          .method = {.name = "moco", .ccl = {.bank = 20, .tau = 0.1, .momentum = 0.9}},
-          .channels = 3,
-          .batch = kGoldenBatch};
+  return {
+      .model = model,
+      .method = {.name = "moco", .tables = {CclOptions{.bank = 20, .tau = 0.1, .momentum = 0.9}}},
+      .channels = 3,
+      .batch = kGoldenBatch};
 }
 
 TEST(Moco, FollowsPlainPyTorchForTenSteps) {
@@ -46,7 +47,7 @@ TEST(Moco, MomentumModelStartsAsTheMainModelAndIsNotTrained) {
 
 TEST(Moco, RefusesABankBelowTheBatch) {
   MethodContext context = MocoContext();
-  context.method.ccl.bank = 7;
+  context.method.Of<CclOptions>().bank = 7;
   ExpectError(ExitCode::kUsage, "ccl.bank = 7 is below train.batch = 8",
               [&] { MakeMoco(context); });
 }

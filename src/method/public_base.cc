@@ -7,10 +7,13 @@
 #include "augment/normalize.h"
 #include "augment/views.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "loss/nt_xent.h"
+#include "method/fedca.h"
 #include "model/network.h"
+#include "model/safetensors.h"
 
 namespace kindred {
 namespace {
@@ -41,8 +44,9 @@ at::Tensor BaseViews(const Dataset& data, std::span<const int> samples, uint64_t
   return views;
 }
 
-void Train(Network& network, const Dataset& data, const MethodContext& context) {
-  const FedcaOptions& options = context.method.fedca;
+void Train(Network& network, const Dataset& data, const MethodContext& context,
+           const std::atomic<bool>* stop) {
+  const FedcaOptions& options = context.method.Of<FedcaOptions>();
   const int count = data.train.images.count, batch = std::min(context.batch, count);
   torch::optim::SGD sgd(network->parameters(),
                         torch::optim::SGDOptions(options.base_lr).momentum(0.9).weight_decay(5e-4));
@@ -57,11 +61,60 @@ void Train(Network& network, const Dataset& data, const MethodContext& context) 
     for (int at = 0; at + batch <= count; at += batch) {
       const auto samples =
           std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch));
+      if (stop != nullptr && stop->load()) throw Interrupted{};
       sgd.zero_grad();
       const auto z = network(BaseViews(data, samples, context.seed, epoch));
       NtXent(z, torch::empty({0, z.size(1)}), options.tau).backward();
       sgd.step();
     }
+  }
+}
+
+// What the trained base model makes of the images.
+at::Tensor TrainedFeatures(const at::Tensor& images, const Dataset& data,
+                           const MethodContext& context, const std::atomic<bool>* stop) {
+  Network network(context.model, context.channels, ProjectorOptions{.norm = true});
+  Initialize(*network, context.seed);
+  spdlog::info("a base model learns from {} public images of {}", images.size(0), data.name);
+  network->train();
+  Train(network, data, context, stop);
+  torch::NoGradGuard no_gradient;
+  network->eval();
+  std::vector<at::Tensor> features;
+  for (const auto& part : images.split(context.batch)) features.push_back(network(part));
+  return torch::cat(features);
+}
+
+// Features in a run's folder. Its configuration does not change: they belong to the images alone.
+std::string MarkOf(const at::Tensor& images) { return DigestOf({{"images", images}}); }
+
+// Undefined when there are none of these images, or damaged ones.
+at::Tensor KeptFeatures(const std::filesystem::path& file, const at::Tensor& images, int64_t dim) {
+  if (!FileExists(file)) return {};
+  try {
+    const Safetensors content = ParseSafetensors(ReadFile(file, uint64_t{1} << 36), file.string());
+    const auto& [tensors, metadata] = content;
+    const auto features = tensors.find("features");
+    if (features != tensors.end() && !WhyNotFeatures(features->second, dim, images.size(0)) &&
+        features->second.size(0) == images.size(0) && metadata.contains("images") &&
+        metadata.at("images") == MarkOf(images) && metadata.contains("digest") &&
+        metadata.at("digest") == DigestOf(tensors)) {
+      return features->second;
+    }
+  } catch (const Error&) {
+  }
+  return {};
+}
+
+void KeepFeatures(const std::filesystem::path& file, const at::Tensor& images,
+                  const at::Tensor& features) {
+  const NamedTensors tensors = {{"features", features}};
+  try {
+    WriteFileAtomically(
+        file, SerializeSafetensors(
+                  {tensors, {{"images", MarkOf(images)}, {"digest", DigestOf(tensors)}}}));
+  } catch (const Error& error) {
+    spdlog::warn("the base model's features are not kept: {}", error.what());
   }
 }
 
@@ -80,9 +133,9 @@ PublicBase NoiseBase(const MethodContext& context) {
 
 }  // namespace
 
-PublicBase MakePublicBase(const MethodContext& context) {
-  const FedcaOptions& options = context.method.fedca;
-  if (context.data.empty()) return NoiseBase(context);
+Dataset LoadPublic(const MethodContext& context) {
+  const auto options = context.method.Of<FedcaOptions>();
+  if (context.data.empty()) return {};
   Dataset data = LoadDataset({.name = options.public_data,
                               .path = options.public_path,
                               .size = context.side,
@@ -90,22 +143,24 @@ PublicBase MakePublicBase(const MethodContext& context) {
                               .limit = options.public_images,
                               .draw = 2});
   data.test = {};
-  Network network(context.model, context.channels, ProjectorOptions{.norm = true});
-  Initialize(*network, context.seed);
-  spdlog::info("a base model learns from {} public images of {}", data.train.images.count,
-               data.name);
-  network->train();
-  Train(network, data, context);
-  torch::NoGradGuard no_gradient;
-  network->eval();
+  return data;
+}
+
+PublicBase MakePublicBase(const MethodContext& context, const Dataset& data,
+                          const std::atomic<bool>* stop) {
+  if (context.data.empty()) return NoiseBase(context);
   const Images& images = data.train.images;
   PublicBase base = {.images = EmptyImages(images, images.count)};
   for (int i = 0; i < images.count; ++i) {
     PlainImage(images, i, data.normalization, ImageIn(base.images, i));
   }
-  std::vector<at::Tensor> features;
-  for (const auto& part : base.images.split(context.batch)) features.push_back(network(part));
-  base.features = torch::cat(features);
+  const auto file = context.folder / "public_base.safetensors";
+  const bool kept = !context.folder.empty();
+  if (kept) base.features = KeptFeatures(file, base.images, context.model.dim);
+  if (!base.features.defined()) {
+    base.features = TrainedFeatures(base.images, data, context, stop);
+    if (kept) KeepFeatures(file, base.images, base.features);
+  }
   return base;
 }
 

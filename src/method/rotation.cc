@@ -4,27 +4,17 @@
 
 #include <cmath>
 
-#include "base/error.h"
 #include "loss/rotation.h"
-#include "method/round_numbers.h"
+#include "method/one_model.h"
 #include "model/classifier.h"
-#include "model/network.h"
 
 namespace kindred {
 namespace {
 
-class Rotation : public Method {
+class Rotation : public OneModel<Classifier> {
  public:
-  explicit Rotation(const MethodContext& context) : model_(context.model, context.channels, 4) {
-    Initialize(*model_, context.seed);
-    model_->train();
-  }
-
-  NamedTensors Shared() const override { return TensorsOf(*model_); }
-  std::string EncoderPrefix() const override { return "encoder"; }
-  std::vector<at::Tensor> Trained() const override { return model_->parameters(); }
-  NamedTensors NewLocalState() const override { return {}; }
-  void BeginRound(const RoundStart&, NamedTensors&) override { numbers_.Begin(); }
+  explicit Rotation(const MethodContext& context)
+      : OneModel(context, Classifier(context.model, context.channels, 4)) {}
 
   // The first view in all four turns, one pass of 4B: twice the cost of two views. Nothing is
   // drawn; the second view is not used.
@@ -37,13 +27,6 @@ class Rotation : public Method {
     numbers_.Count("loss_over_chance", loss.item<double>() / std::log(4.0));
     return loss;
   }
-
-  void AfterStep(NamedTensors&) override {}
-  Metrics EndRound(NamedTensors&) override { return numbers_.End(); }
-
- private:
-  Classifier model_;
-  RoundNumbers numbers_;  // of the round under way
 };
 
 }  // namespace

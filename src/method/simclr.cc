@@ -3,7 +3,7 @@
 #include <torch/torch.h>
 
 #include "loss/nt_xent.h"
-#include "method/one_network.h"
+#include "method/one_model.h"
 
 namespace kindred {
 namespace {
@@ -11,12 +11,12 @@ namespace {
 class Simclr : public OneNetwork {
  public:
   explicit Simclr(const MethodContext& context)
-      : OneNetwork(context), tau_(context.method.simclr.tau) {}
+      : OneNetwork(context), tau_(context.method.Of<SimclrOptions>().tau) {}
 
   // Both views go through the network in one pass of 2B, as in SimCLR: batch norm sees them
   // together.
   at::Tensor Loss(const Batch& batch, NamedTensors&) override {
-    const auto z = network_(torch::cat({batch.first, batch.second}));  // [2B, D]
+    const auto z = model_(torch::cat({batch.first, batch.second}));  // [2B, D]
     numbers_.Saw(z);
     return NtXent(z, torch::empty({0, z.size(1)}), tau_);
   }
@@ -26,6 +26,11 @@ class Simclr : public OneNetwork {
 };
 
 }  // namespace
+
+void Bind(Config& config, SimclrOptions& options) {
+  config.Bind("simclr.tau", &options.tau, "temperature of the contrastive loss",
+              {.least = 1e-3, .most = 100});
+}
 
 std::unique_ptr<Method> MakeSimclr(const MethodContext& context) {
   return std::make_unique<Simclr>(context);

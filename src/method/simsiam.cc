@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "loss/latent_regression.h"
-#include "method/one_network.h"
+#include "method/one_model.h"
 
 namespace kindred {
 namespace {
@@ -18,7 +18,7 @@ class Simsiam : public OneNetwork {
                    ProjectorOptions{.hidden = std::max<int64_t>(1, context.model.dim / 4),
                                     .norm = true,
                                     .splits = context.model.bn_splits}) {
-    Initialize(*predictor_, context.seed, network_->parameters().size());
+    Initialize(*predictor_, context.seed, model_->parameters().size());
     predictor_->train();
   }
 
@@ -38,7 +38,7 @@ class Simsiam : public OneNetwork {
   // Each view predicts the other, which gets no gradient. One view at a time: batch norm sees one
   // view of each image. The predictor is narrow inside, a quarter of z, as published.
   at::Tensor Loss(const Batch& batch, NamedTensors&) override {
-    const auto z1 = network_->Project(batch.first), z2 = network_->Project(batch.second);
+    const auto z1 = model_->Project(batch.first), z2 = model_->Project(batch.second);
     numbers_.Saw(torch::nn::functional::normalize(z1.detach()));
     const auto p1 = predictor_(z1), p2 = predictor_(z2);  // in this order: it moves statistics
     return (LatentRegression(p1, z2) + LatentRegression(p2, z1)) / 2;

@@ -3,24 +3,17 @@
 #include <torch/torch.h>
 
 #include "base/error.h"
+#include "method/one_model.h"
 #include "model/classifier.h"
-#include "model/network.h"
 
 namespace kindred {
 namespace {
 
-class Supervised : public Method {
+class Supervised : public OneModel<Classifier> {
  public:
   explicit Supervised(const MethodContext& context)
-      : model_(context.model, context.channels, context.classes) {
-    Initialize(*model_, context.seed);
-    model_->train();
-  }
+      : OneModel(context, Classifier(context.model, context.channels, context.classes)) {}
 
-  NamedTensors Shared() const override { return TensorsOf(*model_); }
-  std::string EncoderPrefix() const override { return "encoder"; }
-  std::vector<at::Tensor> Trained() const override { return model_->parameters(); }
-  NamedTensors NewLocalState() const override { return {}; }
   bool UsesLabels() const override { return true; }
 
   // Cross-entropy of the first view's class.
@@ -28,11 +21,6 @@ class Supervised : public Method {
     Check(batch.labels.defined(), "supervised learning without labels");
     return torch::nn::functional::cross_entropy(model_(batch.first), batch.labels);
   }
-
-  void AfterStep(NamedTensors&) override {}
-
- private:
-  Classifier model_;
 };
 
 }  // namespace

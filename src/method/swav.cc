@@ -6,7 +6,7 @@
 
 #include "loss/sinkhorn.h"
 #include "loss/swapped_prediction.h"
-#include "method/one_network.h"
+#include "method/one_model.h"
 
 namespace kindred {
 namespace {
@@ -15,9 +15,9 @@ class Swav : public OneNetwork {
  public:
   explicit Swav(const MethodContext& context)
       : OneNetwork(context),
-        options_(context.method.swav),
+        options_(context.method.Of<SwavOptions>()),
         prototypes_(torch::nn::LinearOptions(context.model.dim, options_.prototypes).bias(false)) {
-    Initialize(*prototypes_, context.seed, network_->parameters().size());
+    Initialize(*prototypes_, context.seed, model_->parameters().size());
     Renormalize();
   }
 
@@ -43,7 +43,7 @@ class Swav : public OneNetwork {
   // alone. Prototypes have no gradient in the first epoch of the run: SGD leaves them as they are.
   at::Tensor Loss(const Batch& batch, NamedTensors&) override {
     const bool frozen = batch.key.round == 0 && batch.key.epoch == 0;
-    const auto z = network_(torch::cat({batch.first, batch.second}));  // [2B, D]
+    const auto z = model_(torch::cat({batch.first, batch.second}));  // [2B, D]
     const auto prototypes = frozen ? prototypes_->weight.detach() : prototypes_->weight;
     const auto scores = torch::mm(z, prototypes.t()).chunk(2);  // [B, P] each
     const auto codes = [&](const at::Tensor& each) {
@@ -77,6 +77,17 @@ class Swav : public OneNetwork {
 };
 
 }  // namespace
+
+void Bind(Config& config, SwavOptions& options) {
+  config.Bind("swav.prototypes", &options.prototypes, "P: what views are assigned to",
+              {.least = 2, .most = 1 << 20});
+  config.Bind("swav.epsilon", &options.epsilon, "smoothness of the codes",
+              {.least = 1e-3, .most = 100});
+  config.Bind("swav.iterations", &options.iterations, "of Sinkhorn and Knopp's algorithm",
+              {.least = 1, .most = 1000});
+  config.Bind("swav.tau", &options.tau, "temperature of the prediction",
+              {.least = 1e-3, .most = 100});
+}
 
 std::unique_ptr<Method> MakeSwav(const MethodContext& context) {
   return std::make_unique<Swav>(context);

@@ -11,7 +11,7 @@ namespace {
 
 std::unique_ptr<Method> GoldenSwav() {
   auto method = MakeSwav({.model = kGoldenModel,
-                          .method = {.name = "swav", .swav = {.prototypes = 12}},
+                          .method = {.name = "swav", .tables = {SwavOptions{.prototypes = 12}}},
                           .batch = kGoldenBatch});
   CopyInto(GoldenWeights(method->Shared()), method->Shared());
   return method;

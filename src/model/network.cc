@@ -60,6 +60,16 @@ KeepBuffers::~KeepBuffers() {
   for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i].variable_data().copy_(saved_[i]);
 }
 
+torch::Tensor FeaturesWithoutTrace(Network& network, const torch::Tensor& images,
+                                   bool batch_statistics) {
+  torch::NoGradGuard no_gradient;
+  const KeepBuffers keep(*network);
+  network->train(batch_statistics);
+  const auto features = network(images);
+  network->train();
+  return features;
+}
+
 void Initialize(torch::nn::Module& module, uint64_t seed, uint64_t first) {
   torch::NoGradGuard no_gradient;
   uint64_t sample = first;

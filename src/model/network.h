@@ -50,6 +50,11 @@ class KeepBuffers {
   std::vector<torch::Tensor> buffers_, saved_;
 };
 
+// The network's features [n, dim] of images, by the batch's statistics or the running ones, which
+// stay as they are. Without gradient; the network is in training before and after.
+torch::Tensor FeaturesWithoutTrace(Network& network, const torch::Tensor& images,
+                                   bool batch_statistics);
+
 // Fills a module's parameters from the seed: convolutions with He's normal (fan out), linear layers
 // uniform in +-1/sqrt(fan in), norms with 1 and 0 (torchvision's ways). Tensor i draws from stream
 // (seed, kInit, sample first + i): `first` keeps several modules of a model apart.

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/parallel.h"
+#include "run/fit.h"
 #include "run/monitor.h"
 #include "run/participant.h"
 
@@ -21,7 +22,8 @@ EncoderInput InputFor(const ImageKind& images) {
   return {{images.channels, images.side, images.side}, images.normalization};
 }
 
-MethodContext ContextOf(const Experiment& experiment, const ImageKind& images) {
+MethodContext ContextOf(const Experiment& experiment, const ImageKind& images,
+                        const std::filesystem::path& folder) {
   return {.model = experiment.model,
           .method = experiment.method,
           .privacy = experiment.privacy,
@@ -30,7 +32,8 @@ MethodContext ContextOf(const Experiment& experiment, const ImageKind& images) {
           .batch = experiment.train.batch,
           .seed = experiment.train.seed,
           .side = images.side,
-          .data = experiment.data.name};
+          .data = experiment.data.name,
+          .folder = folder};
 }
 
 std::optional<Dataset> MonitorOf(const Experiment& experiment) {
@@ -69,11 +72,12 @@ Coordination::Coordination(const Experiment& experiment, const Config& config,
       dir_(dir),
       stop_(stop),
       images_(ImageKindOf(experiment.data)),
-      method_(MakeMethod(ContextOf(experiment, images_))),
+      method_(MakeMethod(ContextOf(experiment, images_, dir.path()))),
       enrolments_(serve.pki),
       kit_(serve.plain_text ? std::nullopt : std::optional(ReadServerKit(serve.pki))),
       monitor_(MonitorOf(experiment)),
       store_(0, dir.scratch()) {
+  CheckSplits(*method_, ContextOf(experiment, images_, dir.path()));
   const auto enrolled = enrolments_.All();
   const auto valid = std::count_if(enrolled.begin(), enrolled.end(),
                                    [](const Enrolment& each) { return !each.revoked; });

@@ -200,7 +200,8 @@ class Participant {
         .batch = experiment_.train.batch,
         .seed = experiment_.train.seed,
         .side = input_.shape.height == input_.shape.width ? input_.shape.height : 0,
-        .data = data.name};
+        .data = data.name,
+        .folder = dir_.path()};
     context.model.threads =
         std::make_shared<std::atomic<int>>(WorkerCount(experiment_.train.workers));
     method_ = MakeMethod(context);

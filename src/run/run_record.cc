@@ -40,8 +40,8 @@ std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics) {
   if (value("feature_cosine") > kCollapsed) {
     return fmt::format(
         "the features collapse: any two have a cosine of {:.2f}, their effective rank is {:.1f}; "
-        "more negatives of its own where the method has a choice (ccl.negatives = \"union\"), a "
-        "higher temperature or a lower train.lr may spread them",
+        "more negatives of a client's own, a higher temperature or a lower train.lr may spread "
+        "them, where the method has a choice",
         value("feature_cosine"), value("feature_rank"));
   }
   if (value("shared_cosine") > kSharedCollapsed) {

@@ -77,6 +77,9 @@ TEST(WhyCollapsed, WarnsOfFeaturesThatAreNearlyOnePoint) {
   EXPECT_FALSE(WhyCollapsed(5, {})) << "a method without features";
   EXPECT_FALSE(WhyCollapsed(1, collapsed)) << "still near random weights";
   EXPECT_NE(WhyCollapsed(2, collapsed).value_or("").find("cosine of 0.89"), std::string::npos);
+  for (const auto& kind : MethodKinds()) {
+    EXPECT_EQ(WhyCollapsed(2, collapsed)->find(std::string(kind.name) + "."), std::string::npos);
+  }
   EXPECT_NE(WhyCollapsed(2, shared).value_or("").find("shared features"), std::string::npos);
 }
 

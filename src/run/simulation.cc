@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "eval/false_negatives.h"
 #include "kernel/kernel_path.h"
+#include "run/fit.h"
 #include "run/monitor.h"
 #include "server/client_sampling.h"
 
@@ -44,13 +45,15 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .batch = experiment.train.batch,
                .seed = experiment.train.seed,
                .side = SideOf(dataset_.train.images),
-               .data = experiment.data.name},
+               .data = experiment.data.name,
+               .folder = dir.path()},
       workers_(std::min(WorkerCount(experiment.train.workers),
                         ClientsInRound(partition_.Clients(), experiment.train.participation))),
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
+  CheckSplits(*method_, context_);
   if (method_->FeaturesToShare() > 0 && experiment.privacy.features != "plain") CheckMixes();
   LimitTestImages(dataset_, experiment.eval);
 }
@@ -74,6 +77,7 @@ void Simulation::Start() {
         "privacy.features = \"plain\": features of plain images are shared; for comparison in a "
         "simulation only");
   }
+  if (const auto why = WhyTooFewImages(*method_, partition_)) spdlog::warn("{}", *why);
   record_.Start(method_->Shared(), store_);
 }
 

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "client/round.h"
+#include "server/client_sampling.h"
 #include "server/round_loop.h"
 #include "transport/in_process.h"
 
@@ -94,8 +95,7 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
                        .method = context,
                        .options = OptionsOf(experiment),
                        .store = store},
-                      spending.workers, {.stop = options.stop},
-                      spending.workers * spending.threads);
+                      spending.workers, {.stop = options.stop}, spending.cores);
   const auto method = MakeMethod(context);
   ServerState state = {.global = Clone(method->Shared())};
   TrainOptions train = experiment.train;
@@ -110,19 +110,6 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
               rate = static_cast<double>(report.images) / report.seconds;
             });
   return rate;
-}
-
-// The ways worth trying: both engines, 1, 2, 4, ... workers, and one client with all cores.
-std::vector<Spending> Ways(int cores) {
-  std::vector<Spending> ways;
-  for (const char* engine : {"fast", "torch"}) {
-    std::vector<int> counts;
-    for (int workers = 1; workers < cores; workers *= 2) counts.push_back(workers);
-    counts.push_back(cores);
-    for (const int workers : counts) ways.push_back({engine, workers, 1});
-    if (cores > 1 && std::string(engine) == "fast") ways.push_back({engine, 1, cores});
-  }
-  return ways;
 }
 
 // Steps of one client on one core, taken apart.
@@ -177,6 +164,39 @@ void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed&
 
 }  // namespace
 
+std::vector<Spending> WaysToSpend(int cores, int clients) {
+  std::vector<int> settings;
+  for (int workers = 1; workers < cores; workers *= 2) settings.push_back(workers);
+  settings.push_back(cores);
+  std::vector<Spending> ways;
+  for (const int setting : settings) {
+    const int workers = std::min(setting, clients);
+    ways.push_back({"fast", workers, setting / workers, setting});
+  }
+  if (cores > 1 && clients > 1) ways.push_back({"fast", 1, cores, cores});
+  for (const int setting : settings) {  // it has no threads inside: the rest is idle
+    const int workers = std::min(setting, clients);
+    if (ways.back().engine == "torch" && ways.back().workers == workers) break;
+    ways.push_back({"torch", workers, 1, setting});
+  }
+  return ways;
+}
+
+int UsualClients(const Experiment& experiment) {
+  const int clients = experiment.partition.clients;
+  return ClientsInRound(clients > 0 ? clients : 5, experiment.train.participation);
+}
+
+const Spending& BestFor(int clients, const std::vector<Spending>& ways) {
+  const Spending* best = nullptr;
+  for (const auto& way : ways) {
+    if (way.workers != std::min(way.cores, clients)) continue;
+    if (best == nullptr || way.images_per_second > best->images_per_second) best = &way;
+  }
+  Check(best != nullptr, "no way to spend the cores");
+  return *best;
+}
+
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options) {
   if (experiment.train.batch % experiment.model.bn_splits != 0) {
     throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}",
@@ -185,7 +205,7 @@ Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options) {
   Speed speed;
   speed.engine = experiment.model.engine;
   TakeApart(experiment, options, speed);
-  speed.spendings = Ways(WorkerCount(options.most_workers));
+  speed.spendings = WaysToSpend(WorkerCount(options.most_workers), UsualClients(experiment));
   const int all = static_cast<int>(speed.spendings.size()) * options.turns;
   std::vector<std::vector<double>> rates(speed.spendings.size());
   for (int turn = 0, done = 0; turn < options.turns; ++turn) {

@@ -16,6 +16,7 @@ struct Spending {
   std::string engine;  // fast or torch
   int workers = 1;     // clients at a time
   int threads = 1;     // inside each
+  int cores = 1;       // the train.workers that does this
   double images_per_second = 0;
 };
 
@@ -40,6 +41,17 @@ struct SpeedOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(int done, int all)> on_measured = {};
 };
+
+// The ways worth trying for rounds of so many clients: both engines, train.workers = 1, 2, 4, ...
+// up to the cores, and one client with all of them.
+std::vector<Spending> WaysToSpend(int cores, int clients);
+
+// Clients in a round by partition.clients, 5 when that is 0, and train.participation.
+int UsualClients(const Experiment& experiment);
+
+// The way of most images a second among those that a round of so many clients takes: its workers
+// are as many as train.workers, or as the clients when these are fewer.
+const Spending& BestFor(int clients, const std::vector<Spending>& ways);
 
 // A way's rate is that of whole rounds: training, features of encodings, averaging. Trains on drawn
 // noise of data.size x data.size pixels (32 when 0) and data.channels channels: no dataset is

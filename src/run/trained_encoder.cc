@@ -46,6 +46,7 @@ Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& met
     origin["shared_features"] = {{"features", experiment.privacy.features},
                                  {"mix", experiment.privacy.mix}};
   }
+  if (!method.Note().empty()) origin["method_note"] = method.Note();
   if (FileExists(dir.summary())) {
     const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
     const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);

@@ -4,6 +4,8 @@
 #include <torch/torch.h>
 
 #include "aggregate/weighted_mean.h"
+#include "method/ccl.h"
+#include "method/fedca.h"
 #include "tests/folders.h"
 
 namespace kindred {
@@ -32,8 +34,8 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
   const MethodContext context = {
       .model = {.arch = "resnet10", .width = 4, .dim = 8, .bn_splits = 1},
       .method = {.name = method,
-                 .ccl = {.bank = 8, .neighbors = 2},
-                 .fedca = {.public_images = 12, .base_epochs = 1}},
+                 .tables = {CclOptions{.bank = 8, .neighbors = 2},
+                            FedcaOptions{.public_images = 12, .base_epochs = 1}}},
       .classes = 3,
       .batch = 6};
   LocalStore store(1 << 20, folder.path());

@@ -1,0 +1,44 @@
+#include "run/fit.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+MethodContext FitContext(const char* name, int splits) {
+  return {.model = {.arch = "resnet10", .width = 4, .dim = 8, .bn_splits = splits},
+          .method = {.name = name},
+          .classes = 3,
+          .batch = 8};
+}
+
+TEST(Fit, OnlyMethodsThatNormTheirFeaturesRefuseSplitBatches) {
+  for (const auto& kind : MethodKinds()) {
+    const std::string name = kind.name;
+    const bool splits =
+        name == "ccl" || name == "moco" || name == "rotation" || name == "supervised";
+    for (const int groups : {1, 2}) {
+      const MethodContext context = FitContext(kind.name, groups);
+      const auto method = MakeMethod(context);
+      const auto check = [&] { CheckSplits(*method, context); };
+      if (groups == 1 || splits) {
+        EXPECT_NO_THROW(check()) << name;
+      } else {
+        ExpectError(ExitCode::kUsage, "model.bn_splits = 2", check);
+      }
+    }
+  }
+}
+
+TEST(Fit, WarnsOfClientsWithOneImageWhereABatchNormNeedsTwo) {
+  const Partition partition = {.clients = {{0, 1}, {2}, {3}}}, two = {.clients = {{0, 1}, {2, 3}}};
+  const auto simclr = MakeMethod(FitContext("simclr", 1));
+  EXPECT_TRUE(WhyTooFewImages(*simclr, partition).value_or("").starts_with("2 of 3 clients"));
+  EXPECT_FALSE(WhyTooFewImages(*simclr, two));
+  EXPECT_FALSE(WhyTooFewImages(*MakeMethod(FitContext("rotation", 1)), partition));
+}
+
+}  // namespace
+}  // namespace kindred
