@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "aggregate/rule_options.h"
 #include "augment/views.h"
 #include "base/config.h"
 #include "data/dataset.h"
@@ -13,6 +14,7 @@
 #include "partition/partition.h"
 #include "privacy/privacy_options.h"
 #include "server/feature_options.h"
+#include "server/server_options.h"
 #include "server/train_options.h"
 
 namespace kindred {
@@ -26,6 +28,8 @@ struct Experiment {
   PrivacyOptions privacy;
   FeatureOptions features;
   TrainOptions train;
+  RuleOptions rule;
+  LimitOptions limits;
   EvalOptions eval;
 };
 
