@@ -18,7 +18,7 @@ int64_t CapOf(std::vector<int64_t> sizes, double share) {
   for (size_t k = 0; k < sizes.size(); ++k) {
     const double left = 1 - static_cast<double>(k) * share;
     if (left <= 0) break;
-    const double cap = share * rest / left;
+    const double cap = share * rest / left * (1 + 1e-12);  // 2 is no less for being 2 - 2^-52
     if (cap >= static_cast<double>(sizes[k])) {
       return k == 0 ? sizes[0] : std::max<int64_t>(1, std::llround(std::floor(cap)));
     }

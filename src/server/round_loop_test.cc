@@ -79,10 +79,11 @@ void RunLoop(TrainOptions train, int clients, int first, FakeClients& transport,
   transport.count = clients;
   train.batch = 1;
   ServerState state = {.global = global};
-  RunRounds({.train = train, .first = first}, transport, state, [&](const RoundReport& report) {
-    global = state.global;
-    on_round(report);
-  });
+  RunRounds({.train = train, .limits = {.norm_ratio = 0}, .first = first}, transport, state,
+            [&](const RoundReport& report) {
+              global = state.global;
+              on_round(report);
+            });
 }
 
 TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
