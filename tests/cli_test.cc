@@ -89,6 +89,16 @@ TEST(Program, ListsMethodsWithWhereTheyComeFrom) {
   EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), names.size() + 1) << text.out;
 }
 
+TEST(Program, ListsRulesAndTakesNoOther) {
+  const auto folder = TestFolder();
+  const Ran text = Kindred(folder, "list rules");
+  for (const char* rule : {"mean", "median", "trimmed", "krum", "Blanchard"}) {
+    EXPECT_NE(text.out.find(rule), std::string::npos) << rule;
+  }
+  ExpectFailure(Kindred(folder, "config show --set server.rule=mode"), 2, "server.rule");
+  ExpectFailure(Kindred(folder, "config show --set server.trim=0.5"), 2, "server.trim");
+}
+
 TEST(Program, EveryConfigOfTheProjectIsUnderstood) {
   const auto folder = TestFolder();
   int count = 0;

@@ -123,6 +123,25 @@ TEST(Train, EveryMethodHasOneDigestForAnyWorkersAndAfterAKill) {
   }
 }
 
+// A simulation obeys the server's rule, and refuses one that its rounds cannot have.
+TEST(Train, EveryRuleHasOneModelForAnyWorkers) {
+  const auto folder = TestFolder();
+  std::set<std::string> digests;
+  for (const std::string rule : {"mean", "median", "trimmed", "krum"}) {
+    for (const int workers : {1, 2}) {
+      const Ran ran = Kindred(folder, fmt::format("{} --set train.rounds=2 --set server.rule={} "
+                                                  "--workers {} --out {}{}",
+                                                  kTinySix, rule, workers, rule, workers));
+      ASSERT_EQ(ran.code, 0) << ran.err;
+    }
+    EXPECT_EQ(DigestIn(folder, rule + "1"), DigestIn(folder, rule + "2"));
+    EXPECT_TRUE(digests.insert(DigestIn(folder, rule + "1")).second) << rule;
+  }
+  ExpectFailure(Kindred(folder, kTinySix + " --set server.rule=krum --set server.byzantine=40"), 2,
+                "needs 83 clients a round");
+  ExpectFailure(Kindred(folder, kTinySix + " --set server.max_norm=1e-9 --out bound"), 2, "norm: ");
+}
+
 // One client a round: further workers become threads inside its convolutions.
 TEST(Train, ThreadsInsideAClientDoNotChangeTheModel) {
   const auto folder = TestFolder();

@@ -12,8 +12,7 @@
 namespace kindred {
 namespace {
 
-constexpr int kFraction = 80;                      // bits below the point
-constexpr int64_t kMostWeight = int64_t{1} << 26;  // with 2^20 and the fraction: 126 bits
+constexpr int kFraction = 80;  // bits below the point; with 2^20 and kMostWeight: 126 bits
 
 // The float as a multiple of 2^-80, exact from 2^-57 up, else cut towards zero. |value| < 2^20.
 __int128 ToFixed(float value) {

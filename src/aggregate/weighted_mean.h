@@ -19,6 +19,8 @@ namespace kindred {
 // threads.
 class WeightedMean {
  public:
+  static constexpr int64_t kMostWeight = int64_t{1} << 26;  // the weights sum to less
+
   // weight: |D_c|, 1 to 2^26 - 1 as long as the weights sum to less than that. Throws a usage
   // error, adding nothing, when a value is not finite or too large (training has diverged).
   void Add(const NamedTensors& model, int64_t weight);

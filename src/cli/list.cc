@@ -1,3 +1,4 @@
+#include "aggregate/rule.h"
 #include "base/error.h"
 #include "base/table.h"
 #include "cli/command.h"
@@ -36,6 +37,14 @@ const Listing kListings[] = {
        std::vector<Entry> entries;
        for (const auto& scheme : PartitionSchemes())
          entries.push_back({scheme.name, scheme.summary});
+       return entries;
+     }},
+    {"rules",
+     [] {
+       std::vector<Entry> entries;
+       for (const auto& kind : RuleKinds()) {
+         entries.push_back({kind.name, kind.summary, kind.reference});
+       }
        return entries;
      }},
 };

@@ -16,6 +16,8 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.features);
   Bind(config, experiment.train);
   BindEngine(config, experiment.model);
+  Bind(config, experiment.rule);
+  Bind(config, experiment.limits);
   Bind(config, experiment.eval);
   Bind(config, experiment.coordinator);
   Bind(config, experiment.wire);

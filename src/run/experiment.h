@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "aggregate/rule_options.h"
 #include "augment/views.h"
 #include "base/config.h"
 #include "data/dataset.h"
@@ -14,6 +15,7 @@
 #include "privacy/privacy_options.h"
 #include "run/join_options.h"
 #include "server/feature_options.h"
+#include "server/server_options.h"
 #include "server/train_options.h"
 #include "transport/server_options.h"
 
@@ -28,6 +30,8 @@ struct Experiment {
   PrivacyOptions privacy;
   FeatureOptions features;
   TrainOptions train;
+  RuleOptions rule;
+  LimitOptions limits;
   EvalOptions eval;
   CoordinatorOptions coordinator;
   WireLimits wire;

@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+#include "base/digest.h"
+#include "model/safetensors.h"
 #include "tests/folders.h"
 #include "tests/throws.h"
 
@@ -21,6 +23,7 @@ RunState CheckpointState(int round) {
       {"q/encoder/conv1.weight", torch::full({2, 3}, static_cast<float>(round))},
       {"q/encoder/bn1.num_batches_tracked", torch::full({}, round, torch::kInt64)}};
   state.server.pool.Replace(12, torch::full({3, 2}, static_cast<float>(round)), round - 1);
+  state.server.usual = {0.1 * round, 1.0 / 3};
   state.metrics_offset = 100 * static_cast<uint64_t>(round) + (1ull << 40);
   state.progress = "{\"first_knn\": 0.5, \"näme\": \"\\n\"}";
   return state;
@@ -53,6 +56,8 @@ int LoadRound(const fs::path& folder) {
   const RunState expected = CheckpointState(round);
   EXPECT_EQ(DigestOf(state->server.global), DigestOf(expected.server.global));
   EXPECT_EQ(DigestOf(state->server.pool.ToTensors()), DigestOf(expected.server.pool.ToTensors()));
+  EXPECT_EQ(state->server.usual.norm, expected.server.usual.norm);
+  EXPECT_EQ(state->server.usual.steps, expected.server.usual.steps);
   EXPECT_EQ(state->metrics_offset, expected.metrics_offset);
   EXPECT_EQ(state->progress, expected.progress);
   EXPECT_EQ(store.Clients(), (std::vector<int>{0, 1, 12}));
@@ -86,6 +91,25 @@ TEST(Checkpoint, RoundTripKeepsModelClientsAndProgress) {
   const auto folder = TestFolder();
   SaveRound(folder.path(), 1);
   EXPECT_EQ(LoadRound(folder.path()), 1);
+}
+
+// Files of before there was a bound on updates do not say what a usual one is.
+TEST(Checkpoint, AnOldOneWithoutTheUsualDeltaLoads) {
+  const auto folder = TestFolder();
+  const auto content = SerializeSafetensors({.tensors = {{"global/a", torch::ones({2})}},
+                                             .metadata = {{"next_round", "3"},
+                                                          {"metrics_offset", "5"},
+                                                          {"progress", "{}"},
+                                                          {"identity", "x"},
+                                                          {"clients", "[]"}}});
+  WriteFileAtomically(CheckpointFile(folder.path(), 3), content);
+  WriteFileAtomically(
+      folder.path() / "commit.json",
+      "[{\"file\": \"round-3.safetensors\", \"digest\": \"" + Digest().Add(content).Hex() + "\"}]");
+  const auto state = LoadServerState(folder.path());
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->next_round, 3);
+  EXPECT_EQ(state->server.usual.norm, 0);
 }
 
 TEST(Checkpoint, RoundTripWithoutClients) {

@@ -57,6 +57,14 @@ RemoteBank FeaturePool::RemoteFor(int client, int round, int max_remote, uint64_
   return remote;
 }
 
+std::vector<at::Tensor> FeaturePool::Others(int client) const {
+  std::vector<at::Tensor> others;
+  for (const auto& [owner, entry] : entries_) {
+    if (owner != client) others.push_back(entry.rows);
+  }
+  return others;
+}
+
 int64_t FeaturePool::Rows() const {
   int64_t rows = 0;
   for (const auto& [client, entry] : entries_) rows += entry.rows.size(0);

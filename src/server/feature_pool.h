@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "model/named_tensors.h"
 #include "privacy/shared_features.h"
@@ -23,6 +24,9 @@ class FeaturePool {
   // Q_{s,c} (paper, Eq. 2): the features of all other clients, in the order of clients; above
   // max_remote rows a uniform sample of them, drawn anew for each round and client.
   RemoteBank RemoteFor(int client, int round, int max_remote, uint64_t seed) const;
+
+  // The features of all other clients, a matrix each, sharing memory.
+  std::vector<at::Tensor> Others(int client) const;
 
   int64_t Rows() const;
 

@@ -1,11 +1,15 @@
 #include "server/round_loop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numbers>
 
+#include "aggregate/rule.h"
 #include "aggregate/weighted_mean.h"
-#include "base/log.h"
+#include "base/error.h"
+#include "model/distance.h"
+#include "server/capped_weights.h"
 #include "server/client_sampling.h"
 
 namespace kindred {
@@ -16,15 +20,19 @@ double CosineRate(double lr, int round, int rounds) {
 
 namespace {
 
-// Means over the clients, weighted by their steps and summed in one order whatever came first.
-void AddMeans(const std::map<int, Arrival>& arrivals, RoundReport& report) {
+// Sums over the clients, and means weighted by their steps, in one order whatever came first.
+void AddUp(const std::map<int, Arrival>& arrivals, RoundReport& report) {
   double steps = 0;
   std::map<std::string, double> weights;  // a number may be missing from some clients
   for (const auto& [client, arrival] : arrivals) {
     const auto weight = static_cast<double>(arrival.steps);
     report.loss += weight * arrival.loss;
     steps += weight;
+    ++report.clients;
+    report.images += arrival.seen;
+    report.weight += arrival.images;
     for (const auto& [name, value] : arrival.metrics) {
+      if (std::isnan(value)) continue;  // not measured
       report.metrics[name] += weight * value;
       weights[name] += weight;
     }
@@ -46,11 +54,72 @@ Chosen Choose(const std::vector<int>& available, const TrainOptions& train, doub
   return chosen;
 }
 
+// The updates of a round as they come in.
+class Gathered {
+ public:
+  // All must outlive it; the state is that of the round's beginning.
+  Gathered(const RoundLoopOptions& options, const Chosen& chosen, const ServerState& state)
+      : options_(options), state_(state), usual_(state.usual), rule_(MakeRule(options.rule)) {
+    if (usual_.norm == 0 && options.limits.norm_ratio > 0) usual_ = {NormOf(state.global), 0};
+    if (!options.images_of) return;
+    for (const int client : chosen.clients) enrolled_[client] = options.images_of(client);
+    weights_ = CappedWeights(enrolled_, options.limits.max_share);
+  }
+
+  std::optional<std::string> Add(Arrival&& arrival) {
+    if (arrivals_.contains(arrival.client)) return "numbers: a second update of a round";
+    const auto enrolled = enrolled_.find(arrival.client);
+    if (options_.images_of && enrolled == enrolled_.end()) return "numbers: of a client not asked";
+    const UpdateLimits limits = {.global = state_.global,
+                                 .enrolled = options_.images_of ? enrolled->second : 0,
+                                 .most_images = WeightedMean::kMostWeight - 1 - weight_,
+                                 .epochs = options_.train.epochs,
+                                 .batch = options_.train.batch,
+                                 .max_norm = options_.limits.max_norm,
+                                 .norm_ratio = options_.limits.norm_ratio,
+                                 .usual = usual_,
+                                 .features_width = options_.features_width,
+                                 .features_most = options_.features_most,
+                                 .others = state_.pool.Others(arrival.client)};
+    double norm = 0;
+    if (auto why = WhyNotUpdate(arrival, limits, &norm)) return why;
+    weight_ += arrival.images;
+    norms_.push_back(norm);
+    steps_.push_back(static_cast<double>(arrival.steps));
+    rule_->Add(arrival.client, std::move(arrival.model),
+               options_.images_of ? weights_.at(arrival.client) : arrival.images);
+    arrival.model.clear();
+    arrivals_.emplace(arrival.client, std::move(arrival));
+    return std::nullopt;
+  }
+
+  const std::map<int, Arrival>& Arrivals() const { return arrivals_; }  // without their models
+  NamedTensors Take() { return rule_->Take(); }
+  UsualDelta Usual() const { return {LowerMedian(norms_), LowerMedian(steps_)}; }
+
+ private:
+  // Of an even number the lower one: of two clients the hostile one does not set the measure.
+  static double LowerMedian(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[(values.size() - 1) / 2];
+  }
+
+  const RoundLoopOptions& options_;
+  const ServerState& state_;
+  UsualDelta usual_;
+  std::map<int, int64_t> enrolled_, weights_;  // of those asked
+  std::unique_ptr<Aggregate> rule_;
+  std::map<int, Arrival> arrivals_;
+  std::vector<double> norms_, steps_;
+  int64_t weight_ = 0;
+};
+
 }  // namespace
 
 void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerState& state,
                const std::function<void(const RoundReport&)>& on_round) {
   const TrainOptions& train = options.train;
+  Check(options.images_of || options.limits.max_share >= 1, "shares of what is not known");
   for (int round = options.first; round < train.rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
     const Chosen chosen = Choose(transport.Available(), train, options.over_selection, round);
@@ -64,31 +133,17 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
           .model = state.global,
           .remote = state.pool.RemoteFor(client, round, options.features.max_remote, train.seed)};
     };
-    WeightedMean mean;
-    std::map<int, Arrival> arrivals;  // without their models
-    const auto add = [&](Arrival&& arrival) -> std::optional<std::string> {
-      mean.Add(arrival.model, arrival.images);
-      report.images += arrival.seen;
-      arrival.model.clear();
-      arrivals.emplace(arrival.client, std::move(arrival));
-      return std::nullopt;
-    };
-    const Traffic traffic = transport.Run(plan_for, chosen, add);
-    AddMeans(arrivals, report);
-    report.clients = static_cast<int>(arrivals.size());
+    Gathered gathered(options, chosen, state);
+    const Traffic traffic = transport.Run(
+        plan_for, chosen, [&](Arrival&& arrival) { return gathered.Add(std::move(arrival)); });
+    Check(!gathered.Arrivals().empty(), "a round without an update that counts");
+    AddUp(gathered.Arrivals(), report);
     report.bytes_down = traffic.down;
     report.bytes_up = traffic.up;
-    report.weight = mean.Weight();
-    state.global = mean.Take();
-    for (auto& [client, arrival] : arrivals) {
-      if (!arrival.features.defined()) continue;
-      if (const auto why =
-              WhyNotFeatures(arrival.features, options.features_width, options.features_most)) {
-        spdlog::warn("round {}: the features of client {} are left out: {}", round + 1, client,
-                     *why);
-        continue;
-      }
-      state.pool.Replace(client, arrival.features, round);
+    state.global = gathered.Take();
+    state.usual = gathered.Usual();
+    for (const auto& [client, arrival] : gathered.Arrivals()) {
+      if (arrival.features.defined()) state.pool.Replace(client, arrival.features, round);
     }
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

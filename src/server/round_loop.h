@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <functional>
 
+#include "aggregate/rule_options.h"
 #include "server/feature_pool.h"
+#include "server/server_options.h"
 #include "server/train_options.h"
+#include "server/update_checks.h"
 #include "transport/transport.h"
 
 namespace kindred {
@@ -27,22 +30,30 @@ struct RoundReport {
 struct ServerState {
   NamedTensors global;
   FeaturePool pool;
+  UsualDelta usual = {};  // of the last round
 };
 
 struct RoundLoopOptions {
   TrainOptions train;
   FeatureOptions features = {};
+  RuleOptions rule = {};
+  LimitOptions limits = {};
   double over_selection = 0;    // how many more clients are asked than are wanted, a share of them
   int first = 0;                // round to begin with
   int features_width = 128;     // what shared features must be,
   int features_most = 1 << 20;  // and how many a client may share
+  // |D_c| that a client enrolled with; an update must say the same. Not set: not known, and
+  // limits.max_share must be 1.
+  std::function<int64_t(int client)> images_of = {};
 };
 
 // The learning rate of a round: cosine from lr to 0 over the rounds.
 double CosineRate(double lr, int round, int rounds);
 
 // Runs rounds first, ..., rounds - 1 from the state, which it replaces after each; then on_round
-// may keep it. Features that cannot be are left out with a warning. Leaves by the transport's
+// may keep it. An update that cannot be (WhyNotUpdate) is refused whole, its features with it: the
+// transport is told why, and the round is as if the client had sent nothing. In the first round an
+// update's distance is measured by the norm of the global model itself. Leaves by the transport's
 // exceptions with the state of the last whole round.
 void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerState& state,
                const std::function<void(const RoundReport&)>& on_round);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "server/client_sampling.h"
 #include "tests/throws.h"
 
@@ -50,7 +51,7 @@ struct FakeTransport : FakeClients {
             .images = 1 + client,
             .loss = 10.0 * client,
             .steps = 2 + client,
-            .seen = 100 + client};
+            .seen = 1 + client};
   }
 
   Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
@@ -75,15 +76,17 @@ NamedTensors LoopModel() {
 
 void IgnoreRound(const RoundReport&) {}
 
-// RunRounds for a model alone: no features are shared.
-void RunLoop(const TrainOptions& train, int clients, int first, FakeClients& transport,
+// RunRounds for a model alone: no features are shared. A step an image.
+void RunLoop(TrainOptions train, int clients, int first, FakeClients& transport,
              NamedTensors& global, const std::function<void(const RoundReport&)>& on_round) {
   transport.count = clients;
+  train.batch = 1;
   ServerState state = {.global = global};
-  RunRounds({.train = train, .first = first}, transport, state, [&](const RoundReport& report) {
-    global = state.global;
-    on_round(report);
-  });
+  RunRounds({.train = train, .limits = {.norm_ratio = 0}, .first = first}, transport, state,
+            [&](const RoundReport& report) {
+              global = state.global;
+              on_round(report);
+            });
 }
 
 TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
@@ -100,7 +103,7 @@ TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(reports[0].clients, 3);
   EXPECT_EQ(reports[0].weight, 6);
-  EXPECT_EQ(reports[0].images, 100 + 101 + 102);
+  EXPECT_EQ(reports[0].images, 1 + 2 + 3);
   // Three floats and an integer: 20 bytes, three times each way; the transport asked once more.
   EXPECT_EQ(reports[0].bytes_down, 80u);
   EXPECT_EQ(reports[0].bytes_up, 60u);
@@ -224,7 +227,9 @@ TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         if (client == 1) model.at("a")[2] = NAN;
-        on_arrival({.client = client, .model = std::move(model), .images = 1, .steps = 1});
+        const auto why =
+            on_arrival({.client = client, .model = std::move(model), .images = 1, .steps = 1});
+        if (why) throw UsageError("client {}: {}", client, *why);  // as in one process
       }
       return {};
     }
@@ -235,23 +240,27 @@ TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
   EXPECT_EQ(DigestOf(global), DigestOf(LoopModel()));
 }
 
-// Client c shares one row of length `length`; how many it was sent is kept.
+// Client c shares one row, another one each round, client 0 one of length `length`; how many a
+// client was sent and why it was refused is kept.
 struct SharingTransport : FakeClients {
   std::vector<int64_t> received;
+  std::vector<std::string> refused;
   float length = 1;
   Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
     Traffic traffic;
     for (const int client : chosen.clients) {
       const Plan plan = plan_for(client);
       received.push_back(plan.remote.Size());
+      const auto angle = static_cast<float>(0.3 * client + 1.1 * plan.round);
+      const float size = client == 0 ? length : 1;
       Arrival arrival = {.client = client,
                          .model = Clone(plan.model),
-                         .features = torch::tensor({{length, 0.0f}}),
-                         .images = 1,
+                         .features = torch::tensor({{std::cos(angle), std::sin(angle)}}) * size,
+                         .images = 1 + client,
                          .steps = 1 + client,
-                         .metrics = {{"all", 1.0 * client}, {"of " + std::to_string(client), 7}}};
+                         .metrics = {{"all", 1.0 * client}, {"of_" + std::to_string(client), 7}}};
       Count(plan, arrival, traffic);
-      on_arrival(std::move(arrival));
+      if (auto why = on_arrival(std::move(arrival))) refused.push_back(*why);
     }
     return traffic;
   }
@@ -262,8 +271,8 @@ TEST(RunRounds, FeaturesOfARoundGoToTheOthersInTheNext) {
   transport.count = 3;
   ServerState state = {.global = LoopModel()};
   std::vector<RoundReport> reports;
-  RunRounds({.train = {.rounds = 3}, .features_width = 2, .features_most = 4}, transport, state,
-            [&](const RoundReport& report) { reports.push_back(report); });
+  RunRounds({.train = {.rounds = 3, .batch = 1}, .features_width = 2, .features_most = 4},
+            transport, state, [&](const RoundReport& report) { reports.push_back(report); });
   EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 0, 2, 2, 2, 2, 2, 2}));
   EXPECT_EQ(state.pool.Rows(), 3);
   // 20 bytes of model each way, 8 a row: up one, down none and then two.
@@ -272,18 +281,163 @@ TEST(RunRounds, FeaturesOfARoundGoToTheOthersInTheNext) {
   EXPECT_EQ(reports[1].bytes_up, 3u * (20 + 8));
   // Metrics 0, 1, 2 over 1, 2, 3 steps: 8 / 6; a number of one client alone keeps its value.
   EXPECT_DOUBLE_EQ(reports[0].metrics.at("all"), 8.0 / 6);
-  EXPECT_DOUBLE_EQ(reports[0].metrics.at("of 2"), 7);
+  EXPECT_DOUBLE_EQ(reports[0].metrics.at("of_2"), 7);
 }
 
-TEST(RunRounds, FeaturesThatCannotBeAreLeftOut) {
+TEST(RunRounds, AnUpdateWithFeaturesThatCannotBeIsRefusedWhole) {
   SharingTransport transport;
   transport.count = 2;
   transport.length = 3;
   ServerState state = {.global = LoopModel()};
-  RunRounds({.train = {.rounds = 2}, .features_width = 2, .features_most = 4}, transport, state,
+  std::vector<int> clients;
+  RunRounds({.train = {.rounds = 2, .batch = 1}, .features_width = 2, .features_most = 4},
+            transport, state,
+            [&](const RoundReport& report) { clients.push_back(report.clients); });
+  EXPECT_EQ(clients, (std::vector<int>{1, 1}));
+  EXPECT_EQ(transport.refused, (std::vector<std::string>(2, "features: rows not of length 1")));
+  EXPECT_EQ(state.pool.Rows(), 1);
+  EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 1, 0}));
+}
+
+// FakeTransport whose client 1 sends what `spoil` makes of its update, or nothing.
+struct HostileTransport : FakeTransport {
+  std::function<void(Arrival&)> spoil;
+  bool silent = false;
+  std::vector<std::string> refused;
+
+  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
+    for (const int client : chosen.clients) {
+      if (client == 1 && silent) continue;
+      Arrival arrival = Answer(plan_for(client), client);
+      if (client == 1 && spoil) spoil(arrival);
+      if (auto why = on_arrival(std::move(arrival))) refused.push_back(*why);
+    }
+    return {};
+  }
+};
+
+RoundLoopOptions HostileLoop() {
+  return {.train = {.rounds = 3, .batch = 1},
+          .images_of = [](int client) { return int64_t{1} + client; }};
+}
+
+// The model after all rounds; and the reports' losses, as text.
+std::string AfterRounds(const RoundLoopOptions& options, HostileTransport& transport) {
+  transport.count = 4;
+  ServerState state = {.global = LoopModel()};
+  std::string losses;
+  RunRounds(options, transport, state, [&](const RoundReport& report) {
+    losses +=
+        fmt::format(" {} {} {} {}", report.loss, report.clients, report.images, report.weight);
+  });
+  return DigestOf(state.global) + losses;
+}
+
+TEST(RunRounds, ARefusedUpdateLeavesTheMeanOfTheOthersBitForBit) {
+  for (const auto& rule : {"mean", "median"}) {
+    RoundLoopOptions options = HostileLoop();
+    options.rule.rule = rule;
+    HostileTransport without;
+    without.silent = true;
+    const std::string expected = AfterRounds(options, without);
+    HostileTransport honest;
+    EXPECT_NE(AfterRounds(options, honest), expected);
+    EXPECT_TRUE(honest.refused.empty()) << honest.refused[0];
+    const std::pair<const char*, std::function<void(Arrival&)>> attacks[] = {
+        {"values: ", [](Arrival& a) { a.model.at("a")[2] = NAN; }},
+        {"values: ", [](Arrival& a) { a.model.at("a")[0] = INFINITY; }},
+        {"values: ", [](Arrival& a) { a.model.at("n").fill_(-1); }},
+        {"norm: ", [](Arrival& a) { a.model.at("a") *= 1000; }},
+        {"manifest: ", [](Arrival& a) { a.model["extra"] = torch::ones({1}); }},
+        {"manifest: ", [](Arrival& a) { a.model.at("a") = torch::ones({4}); }},
+        {"images: ", [](Arrival& a) { a.images = 1'000'000; }},
+        {"images: ", [](Arrival& a) { a.images = 0; }},
+        {"numbers: ", [](Arrival& a) { a.loss = NAN; }},
+        {"numbers: ", [](Arrival& a) { a.seen = int64_t{1} << 62; }},
+        {"numbers: ", [](Arrival& a) { a.client = 9; }},
+        {"numbers: ", [](Arrival& a) { a.client = 0; }},
+        {"features: ", [](Arrival& a) {
+           a.features = torch::ones({1, 128});
+         }}};
+    for (const auto& [why, spoil] : attacks) {
+      HostileTransport hostile;
+      hostile.spoil = spoil;
+      EXPECT_EQ(AfterRounds(options, hostile), expected) << why;
+      ASSERT_EQ(hostile.refused.size(), 3u) << why;
+      for (const auto& reason : hostile.refused) EXPECT_EQ(reason.find(why), 0u) << reason;
+    }
+  }
+}
+
+TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
+  // Deltas of 1, 2, 3, 40 in one round; then client 3 may go 10 x 2 far.
+  struct Moving : FakeClients {
+    std::vector<double> by;
+    std::vector<std::string> refused;
+    Traffic Run(const PlanFor& plan_for, const Chosen& chosen,
+                const OnArrival& on_arrival) override {
+      for (const int client : chosen.clients) {
+        auto model = Clone(plan_for(client).model);
+        model.at("a")[0] += by[static_cast<size_t>(client)];
+        if (auto why = on_arrival(
+                {.client = client, .model = std::move(model), .images = 1, .steps = 1})) {
+          refused.push_back(*why);
+        }
+      }
+      return {};
+    }
+  } transport;
+  transport.count = 4;
+  transport.by = {3, 40, 1, 2};
+  ServerState state = {.global = LoopModel()};  // of norm 8.9: the first round allows 89
+  RunRounds({.train = {.rounds = 1}}, transport, state, IgnoreRound);
+  EXPECT_TRUE(transport.refused.empty());
+  EXPECT_NEAR(state.usual.norm, 2, 1e-5);
+  EXPECT_EQ(state.usual.steps, 1);
+  transport.by = {3, 20.5, 1, 19.5};
+  RunRounds({.train = {.rounds = 2}, .first = 1}, transport, state, IgnoreRound);
+  ASSERT_EQ(transport.refused.size(), 1u);
+  EXPECT_EQ(transport.refused[0].find("norm: 20.5 from the global model, usual is 2,"), 0u);
+  // No bound, no refusal; an absolute one counts from the first round on.
+  transport.refused.clear();
+  transport.by = {3, 2000, 1, 2};
+  RunRounds({.train = {.rounds = 3}, .limits = {.norm_ratio = 0}, .first = 2}, transport, state,
             IgnoreRound);
-  EXPECT_EQ(state.pool.Rows(), 0);
-  EXPECT_EQ(transport.received, (std::vector<int64_t>{0, 0, 0, 0}));
+  EXPECT_TRUE(transport.refused.empty());
+  state = {.global = LoopModel()};
+  RunRounds({.train = {.rounds = 1}, .limits = {.max_norm = 2.5}}, transport, state, IgnoreRound);
+  EXPECT_EQ(transport.refused.size(), 2u);
+  state = {.global = LoopModel()};
+  transport.refused.clear();
+  RunRounds({.train = {.rounds = 1}}, transport, state, IgnoreRound);
+  EXPECT_EQ(transport.refused.size(), 1u) << "2000 in the first round";
+}
+
+TEST(RunRounds, AShareIsCappedByTheEnrolledImages) {
+  const auto value_with = [](double share) {
+    HostileTransport transport;
+    transport.count = 3;
+    ServerState state = {.global = LoopModel()};
+    RunRounds({.train = {.rounds = 1, .batch = 1},
+               .limits = {.max_share = share},
+               .images_of = [](int client) { return int64_t{1} + client; }},
+              transport, state, IgnoreRound);
+    return state.global.at("a")[0].item<float>();
+  };
+  EXPECT_FLOAT_EQ(value_with(1), 16.0f / 3);
+  // Weights 1, 2, 2: (4 + 10 + 12) / 5; then all equal: (4 + 5 + 6) / 3.
+  EXPECT_FLOAT_EQ(value_with(0.4), 26.0f / 5);
+  EXPECT_FLOAT_EQ(value_with(0.3), 5.0f);
+}
+
+TEST(RunRounds, ANumberThatWasNotMeasuredIsNoPartOfTheMean) {
+  HostileTransport transport;
+  transport.spoil = [](Arrival& arrival) { arrival.metrics = {{"rank", 4.5}, {"none", NAN}}; };
+  transport.count = 4;
+  ServerState state = {.global = LoopModel()};
+  RunRounds(HostileLoop(), transport, state, [](const RoundReport& report) {
+    EXPECT_EQ(report.metrics, (Metrics{{"rank", 4.5}}));
+  });
 }
 
 TEST(RunRounds, NoRoundsLeftDoNothing) {

@@ -1,0 +1,74 @@
+#include "server/feature_checks.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "base/rng.h"
+
+namespace kindred {
+namespace {
+
+// Unit rows around a common direction: spread 0 is one point.
+at::Tensor CheckedRows(int64_t count, uint64_t seed, double spread = 1) {
+  Rng rng({.seed = seed, .purpose = Purpose::kInit});
+  auto rows = torch::empty({count, 16});
+  for (int64_t i = 0; i < rows.numel(); ++i) {
+    rows.data_ptr<float>()[i] = static_cast<float>(0.25 + spread * rng.Uniform(-1, 1));
+  }
+  return rows / rows.norm(2, 1, true);
+}
+
+std::string WhyOf(const at::Tensor& rows, const std::vector<at::Tensor>& others = {}) {
+  return WhyNotOwnFeatures(rows, others).value_or("");
+}
+
+TEST(WhyNotOwnFeatures, HonestRowsPass) {
+  const std::vector<at::Tensor> others = {CheckedRows(300, 1), CheckedRows(200, 2)};
+  for (const int64_t count : {0, 1, 2, 8, 256}) {
+    EXPECT_EQ(WhyOf(CheckedRows(count, 3), others), "") << count;
+  }
+  // Nearly collapsed ones, too: cosines of about .999.
+  EXPECT_EQ(WhyOf(CheckedRows(100, 3, 0.01), {CheckedRows(100, 4, 0.01)}), "");
+}
+
+TEST(WhyNotOwnFeatures, RowsThatAreTheSame) {
+  EXPECT_NE(WhyOf(CheckedRows(1, 5).repeat({100, 1})).find("nearly another one"),
+            std::string::npos);
+  // 51 of 100 are copies of one another, with noise below the float's care.
+  auto rows = CheckedRows(100, 6);
+  for (int64_t i = 0; i < 51; ++i) rows[i] = rows[0] + 1e-5 * (rows[i] - rows[0]);
+  EXPECT_NE(WhyOf(rows).find("51 of 100 rows"), std::string::npos);
+  // As many as half may be.
+  rows = CheckedRows(100, 6);
+  for (int64_t i = 0; i < 50; ++i) rows[i] = rows[0];
+  EXPECT_EQ(WhyOf(rows), "");
+  // Few rows say nothing.
+  EXPECT_EQ(WhyOf(CheckedRows(1, 5).repeat({7, 1})), "");
+}
+
+TEST(WhyNotOwnFeatures, RowsOnOneLine) {
+  EXPECT_NE(WhyOf(CheckedRows(100, 7, 1e-3)).find("effective rank 1.000"), std::string::npos);
+  // A point and its opposite, each a little blurred.
+  auto rows = CheckedRows(100, 7, 1e-3);
+  for (int64_t i = 0; i < 50; ++i) rows[i] = -rows[i];
+  EXPECT_NE(WhyOf(rows).find("one line"), std::string::npos);
+}
+
+TEST(WhyNotOwnFeatures, RowsOfOtherClients) {
+  const std::vector<at::Tensor> others = {CheckedRows(300, 1), CheckedRows(200, 2)};
+  EXPECT_EQ(WhyOf(others[1], others), "a row is copied from another client's");
+  // One row, bit for bit.
+  auto rows = CheckedRows(100, 3);
+  rows[57] = others[0][123];
+  EXPECT_EQ(WhyOf(rows, others), "a row is copied from another client's");
+  EXPECT_EQ(WhyOf(others[1][3].unsqueeze(0), others), "a row is copied from another client's");
+  // Changed a little, all of them.
+  rows = others[0] + 1e-4 * torch::ones_like(others[0]);
+  rows = rows / rows.norm(2, 1, true);
+  EXPECT_NE(WhyOf(rows, others).find("300 of 300 rows are nearly another client's"),
+            std::string::npos);
+  EXPECT_EQ(WhyOf(rows, {others[1]}), "") << "there is nothing to copy from";
+}
+
+}  // namespace
+}  // namespace kindred

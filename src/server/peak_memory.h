@@ -1,0 +1,26 @@
+// How much memory a coordinator can come to need.
+#pragma once
+
+#include <cstdint>
+
+#include "aggregate/rule.h"
+
+namespace kindred {
+
+struct MemoryNeed {
+  uint64_t values = 0;  // floats of the shared model
+  RuleOptions rule = {};
+  uint64_t clients = 0;   // that may be enrolled
+  uint64_t in_round = 0;  // that a round asks, over-selection included
+  uint64_t features = 0;  // rows a client may share
+  uint64_t features_width = 0;
+  uint64_t max_remote = 0;     // rows a client is sent at most; 0: all
+  uint64_t upload_budget = 0;  // bytes of uploads under way at one time
+};
+
+// Bytes at the fullest moment of a round: the global model and the next, what the rule holds, the
+// feature pool, the features that came in, the banks that go out to all clients of the round, and
+// uploads under way. What the program has beside that is not in it.
+uint64_t PeakMemory(const MemoryNeed& need);
+
+}  // namespace kindred

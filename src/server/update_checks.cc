@@ -1,0 +1,194 @@
+#include "server/update_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "model/distance.h"
+#include "server/feature_checks.h"
+
+namespace kindred {
+namespace {
+
+using Why = std::optional<std::string>;
+
+constexpr size_t kMostMetrics = 64, kLongestName = 64;
+constexpr double kMostNumber = 1e15;                // sums of such numbers stay finite
+constexpr int64_t kMostCounter = int64_t{1} << 60;  // a sum with it does not overflow
+constexpr int64_t kPassesAStep = 16;                // more than any method takes through a norm
+
+const char* KindOf(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == torch::kFloat) return "float32";
+  return tensor.scalar_type() == torch::kInt64 ? "int64" : "of another kind";
+}
+
+Why WhyNotImages(const Arrival& arrival, const UpdateLimits& limits) {
+  if (arrival.images < 1) return fmt::format("images: {}", arrival.images);
+  if (limits.enrolled > 0 && arrival.images != limits.enrolled) {
+    return fmt::format("images: {}, enrolled with {}", arrival.images, limits.enrolled);
+  }
+  if (arrival.images > limits.most_images) {
+    return fmt::format("images: {}, the round has room for {}", arrival.images, limits.most_images);
+  }
+  return std::nullopt;
+}
+
+bool IsMetricName(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kLongestName &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
+// Batches of an epoch: a short one only when it is alone.
+int64_t StepsOf(int64_t images, const UpdateLimits& limits) {
+  return limits.epochs * std::max<int64_t>(1, images / limits.batch);
+}
+
+Why WhyNotNumbers(const Arrival& arrival, const UpdateLimits& limits) {
+  if (!(std::abs(arrival.loss) <= kMostNumber)) {
+    return fmt::format("numbers: the loss is {}", arrival.loss);
+  }
+  const int64_t steps = StepsOf(arrival.images, limits);
+  if (arrival.steps < 1 || arrival.steps > steps) {
+    return fmt::format("numbers: {} steps, 1 to {} are possible", arrival.steps, steps);
+  }
+  if (arrival.seen < 0 || arrival.seen > limits.epochs * arrival.images) {
+    return fmt::format("numbers: {} images seen, at most {} are possible", arrival.seen,
+                       limits.epochs * arrival.images);
+  }
+  if (arrival.metrics.size() > kMostMetrics) {
+    return fmt::format("numbers: {} metrics, at most {}", arrival.metrics.size(), kMostMetrics);
+  }
+  for (const auto& [name, value] : arrival.metrics) {
+    if (!IsMetricName(name)) {
+      return fmt::format("numbers: a metric named {}", Printable(name));
+    }
+    if (std::abs(value) > kMostNumber) return fmt::format("numbers: {} is {}", name, value);
+  }
+  return std::nullopt;
+}
+
+Why WhyNotManifest(const NamedTensors& model, const NamedTensors& global) {
+  for (const auto& [name, tensor] : model) {
+    if (!global.contains(name)) return fmt::format("manifest: {} is extra", Printable(name));
+  }
+  for (const auto& [name, expected] : global) {
+    const auto at = model.find(name);
+    if (at == model.end()) return fmt::format("manifest: {} is missing", name);
+    const at::Tensor& tensor = at->second;
+    if (!tensor.defined() || !tensor.is_contiguous() || !tensor.device().is_cpu()) {
+      return fmt::format("manifest: {} is not a resting tensor", name);
+    }
+    if (tensor.scalar_type() != expected.scalar_type()) {
+      return fmt::format("manifest: {} is {}, not {}", name, KindOf(tensor), KindOf(expected));
+    }
+    if (tensor.sizes() != expected.sizes()) {
+      return fmt::format("manifest: {} is [{}], not [{}]", name, fmt::join(tensor.sizes(), ", "),
+                         fmt::join(expected.sizes(), ", "));
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<const float> FloatsOf(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel())};
+}
+
+// A variance may be 0 only where the global one is: a channel that is dead for everyone.
+Why WhyNotVariances(const std::string& name, const at::Tensor& own, const at::Tensor& global) {
+  const auto a = FloatsOf(own), b = FloatsOf(global);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] < 0 || (a[i] == 0 && b[i] != 0)) {
+      return fmt::format("values: {} holds {}, a variance", name, a[i]);
+    }
+  }
+  return std::nullopt;
+}
+
+// A counter may grow by what the client's steps can have added.
+Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Tensor& global,
+                   int64_t growth) {
+  const int64_t* a = own.data_ptr<int64_t>();
+  const int64_t* b = global.data_ptr<int64_t>();
+  for (int64_t i = 0; i < own.numel(); ++i) {
+    const int64_t most = std::min(b[i], kMostCounter - growth) + growth;
+    if (a[i] < 0 || a[i] > most) {
+      return fmt::format("values: {} holds {}, a counter of 0 to {}", name, a[i], most);
+    }
+  }
+  return std::nullopt;
+}
+
+// The values of all tensors, and |theta_c - theta|^2.
+Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squared) {
+  // A step, and a pass over all images before an epoch.
+  const int64_t growth = kPassesAStep * (StepsOf(arrival.images, limits) + 2 * limits.epochs);
+  for (const auto& [name, global] : limits.global) {
+    const at::Tensor& own = arrival.model.at(name);
+    if (own.scalar_type() == torch::kInt64) {
+      if (auto why = WhyNotCounters(name, own, global, growth)) return why;
+      continue;
+    }
+    const auto values = FloatsOf(own);
+    const ValuesSeen seen = CompareValues(values.data(), FloatsOf(global).data(), values.size());
+    if (!seen.in_range) {
+      const auto bad = std::find_if(values.begin(), values.end(),
+                                    [](float value) { return !(std::abs(value) < 0x1p20f); });
+      return fmt::format("values: {} holds {}; training has diverged, a lower train.lr may help",
+                         name, *bad);
+    }
+    squared += seen.squared;
+    if (name.ends_with("running_var")) {
+      if (auto why = WhyNotVariances(name, own, global)) return why;
+    }
+  }
+  return std::nullopt;
+}
+
+Why WhyNotNorm(const Arrival& arrival, const UpdateLimits& limits, double norm) {
+  if (limits.max_norm > 0 && norm > limits.max_norm) {
+    return fmt::format("norm: {:.4g} from the global model, server.max_norm = {:.4g}", norm,
+                       limits.max_norm);
+  }
+  if (limits.norm_ratio == 0 || limits.usual.norm == 0) return std::nullopt;
+  double usual = limits.usual.norm;
+  if (limits.usual.steps > 0) {
+    usual *= std::max(1.0, static_cast<double>(arrival.steps) / limits.usual.steps);
+  }
+  if (norm <= limits.norm_ratio * usual) return std::nullopt;
+  return fmt::format(
+      "norm: {:.4g} from the global model, usual is {:.4g}, server.norm_ratio = {:.4g}", norm,
+      usual, limits.norm_ratio);
+}
+
+Why WhyNotShared(const Arrival& arrival, const UpdateLimits& limits) {
+  if (!arrival.features.defined()) return std::nullopt;
+  const int64_t most = std::min<int64_t>(limits.features_most, arrival.images);
+  Why why = WhyNotFeatures(arrival.features, limits.features_width, most);
+  if (!why) why = WhyNotOwnFeatures(arrival.features, limits.others);
+  if (why) return "features: " + *why;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
+                                        double* norm) {
+  double squared = 0;
+  if (auto why = WhyNotImages(arrival, limits)) return why;
+  if (auto why = WhyNotNumbers(arrival, limits)) return why;
+  if (auto why = WhyNotManifest(arrival.model, limits.global)) return why;
+  if (auto why = WhyNotValues(arrival, limits, squared)) return why;
+  if (auto why = WhyNotNorm(arrival, limits, std::sqrt(squared))) return why;
+  if (auto why = WhyNotShared(arrival, limits)) return why;
+  if (norm != nullptr) *norm = std::sqrt(squared);
+  return std::nullopt;
+}
+
+}  // namespace kindred

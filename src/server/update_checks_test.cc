@@ -1,0 +1,235 @@
+#include "server/update_checks.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace kindred {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+NamedTensors CheckedModel() {
+  return {{"q/conv.weight", torch::arange(12, torch::kFloat).view({3, 4}) / 10},
+          {"q/bn.running_mean", torch::zeros({5})},
+          {"q/bn.running_var", torch::ones({5})},
+          {"q/bn.num_batches_tracked", torch::full({}, 40, torch::kInt64)}};
+}
+
+// An update of 20 images in 2 epochs of batches of 5 that moved the model by 5.
+Arrival HonestArrival() {
+  Arrival arrival = {.client = 3,
+                     .model = CheckedModel(),
+                     .features = torch::eye(8, 6).slice(0, 0, 6),
+                     .images = 20,
+                     .loss = 2.5,
+                     .steps = 8,
+                     .seen = 40,
+                     .metrics = {{"feature_rank", 3.5}, {"not_measured", NAN}}};
+  arrival.model.at("q/conv.weight")[1][2] += 3;
+  arrival.model.at("q/bn.running_mean")[4] = -4;
+  arrival.model.at("q/bn.num_batches_tracked") += 16;
+  return arrival;
+}
+
+struct Checked {
+  NamedTensors global = CheckedModel();
+  UpdateLimits limits = {.global = global,
+                         .enrolled = 20,
+                         .most_images = 1000,
+                         .epochs = 2,
+                         .batch = 5,
+                         .features_width = 6,
+                         .features_most = 6};
+  Arrival arrival = HonestArrival();
+
+  std::string Why() const { return WhyNotUpdate(arrival, limits).value_or(""); }
+};
+
+// Why an update is refused after a change.
+std::string WhyAfter(const std::function<void(Checked&)>& change) {
+  Checked checked;
+  change(checked);
+  return checked.Why();
+}
+
+TEST(WhyNotUpdate, AnHonestOneCountsAndItsNormIsGiven) {
+  const Checked checked;
+  double norm = 0;
+  EXPECT_EQ(WhyNotUpdate(checked.arrival, checked.limits, &norm), std::nullopt);
+  EXPECT_NEAR(norm, 5, 1e-6);  // 3 and 4, statistics included
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.features = at::Tensor(); }), "");
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.enrolled = 0; }), "") << "not known";
+}
+
+TEST(WhyNotUpdate, OtherTensorsThanTheGlobalModels) {
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.erase("q/bn.running_var"); }),
+            "manifest: q/bn.running_var is missing");
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              c.arrival.model["q/\x1b[2J"] = torch::zeros({1});
+            }).find("manifest: q/"),
+            0u);
+  EXPECT_EQ(
+      WhyAfter([](Checked& c) { c.arrival.model["q/\x1b[2J"] = torch::zeros({1}); }).find('\x1b'),
+      std::string::npos)
+      << "shown, not obeyed";
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.clear(); }).find("manifest: "), 0u);
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              auto& tensor = c.arrival.model.at("q/conv.weight");
+              tensor = tensor.view({4, 3});
+            }),
+            "manifest: q/conv.weight is [4, 3], not [3, 4]");
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              auto& tensor = c.arrival.model.at("q/conv.weight");
+              tensor = tensor.t();
+            }),
+            "manifest: q/conv.weight is not a resting tensor");
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              auto& tensor = c.arrival.model.at("q/conv.weight");
+              tensor = tensor.to(torch::kInt64);
+            }),
+            "manifest: q/conv.weight is int64, not float32");
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              auto& tensor = c.arrival.model.at("q/conv.weight");
+              tensor = tensor.to(torch::kDouble);
+            }),
+            "manifest: q/conv.weight is of another kind, not float32");
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.at("q/conv.weight") = at::Tensor(); }),
+            "manifest: q/conv.weight is not a resting tensor");
+}
+
+TEST(WhyNotUpdate, ValuesThatNoMeanTakes) {
+  for (const float bad : {NAN, INFINITY, -INFINITY, 0x1p20f, -3e38f}) {
+    const std::string why =
+        WhyAfter([&](Checked& c) { c.arrival.model.at("q/conv.weight")[2][3] = bad; });
+    EXPECT_EQ(why.find(fmt::format("values: q/conv.weight holds {}", bad)), 0u) << why;
+    EXPECT_NE(why.find("lower train.lr"), std::string::npos) << why;
+  }
+}
+
+TEST(WhyNotUpdate, VariancesThatAreNotPositive) {
+  for (const float bad : {0.0f, -0.0f, -1e-20f, -1.0f}) {
+    const std::string why =
+        WhyAfter([&](Checked& c) { c.arrival.model.at("q/bn.running_var")[1] = bad; });
+    EXPECT_EQ(why.find("values: q/bn.running_var holds"), 0u) << bad;
+  }
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.at("q/bn.running_var")[1] = 1e-44f; }), "");
+  // A channel that is dead for everyone stays so.
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              c.arrival.model.at("q/bn.running_var")[1] = 0;
+              c.global.at("q/bn.running_var")[1] = 0;
+            }),
+            "");
+}
+
+TEST(WhyNotUpdate, CountersThatNoRoundReaches) {
+  for (const int64_t bad : {int64_t{-1}, int64_t{1} << 40, std::numeric_limits<int64_t>::max(),
+                            std::numeric_limits<int64_t>::min()}) {
+    const std::string why =
+        WhyAfter([&](Checked& c) { c.arrival.model.at("q/bn.num_batches_tracked").fill_(bad); });
+    EXPECT_EQ(why.find("values: q/bn.num_batches_tracked holds"), 0u) << bad;
+  }
+  // The global counter at its limit does not overflow, and does not shut honest clients out.
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              c.global.at("q/bn.num_batches_tracked").fill_((int64_t{1} << 59));
+              c.arrival.model.at("q/bn.num_batches_tracked").fill_((int64_t{1} << 59) + 16);
+            }),
+            "");
+}
+
+TEST(WhyNotUpdate, ImagesThatWereNotEnrolled) {
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.images = 21; }), "images: 21, enrolled with 20");
+  for (const int64_t bad : {int64_t{0}, int64_t{-5}, std::numeric_limits<int64_t>::min()}) {
+    EXPECT_EQ(WhyAfter([&](Checked& c) {
+                c.arrival.images = bad;
+                c.limits.enrolled = 0;
+              }),
+              fmt::format("images: {}", bad));
+  }
+  for (const int64_t bad : {int64_t{1001}, int64_t{1'000'000'000'000'000'000}}) {
+    EXPECT_EQ(WhyAfter([&](Checked& c) {
+                c.arrival.images = bad;
+                c.limits.enrolled = 0;
+              }),
+              fmt::format("images: {}, the round has room for 1000", bad));
+  }
+}
+
+TEST(WhyNotUpdate, NumbersThatCannotBe) {
+  for (const double bad : {std::nan(""), kInfinite, -kInfinite, 1e300}) {
+    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.loss = bad; }).find("numbers: the loss is"), 0u);
+  }
+  for (const int64_t bad : {int64_t{0}, int64_t{-1}, int64_t{9}, int64_t{1} << 62}) {
+    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.steps = bad; }),
+              fmt::format("numbers: {} steps, 1 to 8 are possible", bad));
+  }
+  for (const int64_t bad : {int64_t{-1}, int64_t{41}, int64_t{1} << 62}) {
+    EXPECT_EQ(WhyAfter([&](Checked& c) {
+                c.arrival.seen = bad;
+              }).find(fmt::format("numbers: {} images seen", bad)),
+              0u);
+  }
+  for (const double bad : {kInfinite, -kInfinite, 1e300}) {
+    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.metrics["rank"] = bad; }),
+              fmt::format("numbers: rank is {}", bad));
+  }
+  for (const std::string& bad : {std::string(), std::string(65, 'a'), std::string("Loss"),
+                                 std::string("a b"), std::string("<b>"), std::string("a\n")}) {
+    EXPECT_EQ(
+        WhyAfter([&](Checked& c) { c.arrival.metrics[bad] = 1; }).find("numbers: a metric named"),
+        0u)
+        << bad;
+  }
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              for (int i = 0; i < 63; ++i) c.arrival.metrics["m" + std::to_string(i)] = i;
+            }),
+            "numbers: 65 metrics, at most 64");
+}
+
+TEST(WhyNotUpdate, DeltasThatAreTooLong) {
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.max_norm = 5.001; }), "");
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.max_norm = 4.9; }),
+            "norm: 5 from the global model, server.max_norm = 4.9");
+  const auto with_usual = [](double norm, double steps) {
+    return WhyAfter([&](Checked& c) {
+      c.limits.norm_ratio = 10;
+      c.limits.usual = {norm, steps};
+    });
+  };
+  EXPECT_EQ(with_usual(0.51, 8), "");
+  EXPECT_EQ(with_usual(0.49, 8),
+            "norm: 5 from the global model, usual is 0.49, server.norm_ratio = 10");
+  // 8 steps where 2 are usual go four times as far; where 100 are, no less than usual.
+  EXPECT_EQ(with_usual(0.126, 2), "");
+  EXPECT_NE(with_usual(0.124, 2), "");
+  EXPECT_EQ(with_usual(0.51, 100), "");
+  EXPECT_NE(with_usual(0.49, 0), "");
+  EXPECT_EQ(with_usual(0, 0), "") << "nothing to compare with";
+}
+
+TEST(WhyNotUpdate, FeaturesThatCannotBe) {
+  const auto with = [](const at::Tensor& features) {
+    return WhyAfter([&](Checked& c) { c.arrival.features = features; });
+  };
+  const auto rows = HonestArrival().features;
+  EXPECT_EQ(with(rows * 2), "features: rows not of length 1");
+  EXPECT_EQ(with(rows * NAN), "features: not finite");
+  EXPECT_EQ(with(rows.slice(1, 0, 5)), "features: 5 wide, not 6");
+  EXPECT_EQ(with(torch::cat({rows, rows})), "features: 12 rows, at most 6");
+  EXPECT_EQ(with(rows.to(torch::kDouble)), "features: not a matrix of floats");
+  EXPECT_EQ(WhyAfter([](Checked& c) {
+              c.limits.features_most = 100;
+              c.limits.enrolled = c.arrival.images = 5;  // fewer than rows
+              c.arrival.steps = 2;
+              c.arrival.seen = 10;
+            }),
+            "features: 6 rows, at most 5");
+  EXPECT_EQ(WhyAfter([&](Checked& c) { c.limits.others = {rows.slice(0, 2, 3).contiguous()}; }),
+            "features: a row is copied from another client's");
+}
+
+}  // namespace
+}  // namespace kindred
