@@ -43,7 +43,8 @@ void KeptModels::Add(int client, NamedTensors model, int64_t) {
             "models of a round differ in " + name);
     }
   }
-  const bool added = models_.emplace(client, std::move(model)).second;
+  // A copy: what arrives over a network lives in the bytes of an upload, which are about to go.
+  const bool added = models_.emplace(client, Clone(model)).second;
   Check(added, "a client is added twice");
 }
 

@@ -25,7 +25,7 @@ bool IsIpv6(const std::string& text) {
 
 Address ParseAddress(const std::string& text) {
   const auto wrong = [&] {
-    return UsageError("{}: not an address; write HOST:PORT or [IPv6]:PORT, such as 10.0.0.5:7447",
+    return UsageError("{}: not an address; write HOST:PORT or [IPv6]:PORT, such as 10.0.0.5:7433",
                       Printable(text));
   };
   const size_t colon = text.rfind(':');

@@ -8,12 +8,12 @@ namespace kindred {
 namespace {
 
 TEST(Address, IsAHostAndAPort) {
-  for (const char* text : {"localhost:1", "10.0.0.5:7447", "[::1]:0", "[2001:db8::7]:65535",
+  for (const char* text : {"localhost:1", "10.0.0.5:7433", "[::1]:0", "[2001:db8::7]:65535",
                            "my_host.example.org:80"}) {
     EXPECT_EQ(FormatAddress(ParseAddress(text)), text);
   }
-  EXPECT_EQ(ParseAddress("[::1]:7447").host, "::1");
-  EXPECT_EQ(ParseAddress("[::1]:7447").port, 7447);
+  EXPECT_EQ(ParseAddress("[::1]:7433").host, "::1");
+  EXPECT_EQ(ParseAddress("[::1]:7433").port, 7433);
 }
 
 TEST(Address, AnythingElseIsRefused) {

@@ -1,4 +1,6 @@
 // `kindred join`: one owner's images in a federation over a network.
+#include <ctime>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -44,6 +46,12 @@ CommandResult JoinRun(ConfigFlags config, const JoinFlags& flags) {
     if (!experiment.join.name.empty() && experiment.join.name != kit->name) {
       throw NetworkError("client.name = {}, but the certificate is of {}",
                          Printable(experiment.join.name), Printable(kit->name));
+    }
+    if (kit->expires < std::time(nullptr)) {
+      throw NetworkError(
+          "{}: the certificate of {} has expired; ask for a new kit (`kindred pki issue "
+          "{} --renew`)",
+          Printable(flags.kit), kit->name, kit->name);
     }
     experiment.join.name = kit->name;
   } else if (experiment.join.name.empty()) {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <sodium.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cmath>
+#include <ctime>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -13,6 +16,7 @@
 #include "run/fit.h"
 #include "run/monitor.h"
 #include "run/participant.h"
+#include "server/peak_memory.h"
 
 namespace kindred {
 
@@ -60,6 +64,38 @@ void CheckServable(const Experiment& experiment) {
   }
 }
 
+bool IsValidNow(const Enrolment& enrolment) {
+  return StateOf(enrolment, std::time(nullptr)) == EnrolmentState::kValid;
+}
+
+// Throws unless the coordinator can hold what its configuration may bring.
+void CheckMemory(const Experiment& experiment, const Method& method, int enrolled) {
+  const auto values = BytesOf(method.Shared()) / sizeof(float);
+  const auto asked =
+      std::min(enrolled, static_cast<int>(std::ceil(enrolled * experiment.train.participation *
+                                                    (1 + experiment.coordinator.over_selection))));
+  const uint64_t need = PeakMemory(
+      {.values = values,
+       .rule = experiment.rule,
+       .clients = static_cast<uint64_t>(enrolled),
+       .in_round = static_cast<uint64_t>(std::max(asked, 1)),
+       .features = static_cast<uint64_t>(method.FeaturesToShare()),
+       .features_width = static_cast<uint64_t>(experiment.model.dim),
+       .max_remote = static_cast<uint64_t>(experiment.features.max_remote),
+       .upload_budget = static_cast<uint64_t>(experiment.coordinator.upload_memory) << 20});
+  const uint64_t limit = experiment.coordinator.memory > 0
+                             ? static_cast<uint64_t>(experiment.coordinator.memory) << 20
+                             : static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                                   static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (need > limit) {
+    throw UsageError(
+        "{} clients of this model may need {} MB, {} allows {} MB; lower server.upload_memory or "
+        "features.max_remote, take server.rule = \"mean\", or raise server.memory",
+        enrolled, need >> 20, experiment.coordinator.memory > 0 ? "server.memory" : "this machine",
+        limit >> 20);
+  }
+}
+
 }  // namespace
 
 Coordination::Coordination(const Experiment& experiment, const Config& config,
@@ -79,14 +115,23 @@ Coordination::Coordination(const Experiment& experiment, const Config& config,
       store_(0, dir.scratch()) {
   CheckSplits(*method_, ContextOf(experiment, images_, dir.path()));
   const auto enrolled = enrolments_.All();
-  const auto valid = std::count_if(enrolled.begin(), enrolled.end(),
-                                   [](const Enrolment& each) { return !each.revoked; });
+  const auto valid = std::count_if(enrolled.begin(), enrolled.end(), IsValidNow);
   if (valid < experiment.coordinator.min_clients) {
     throw UsageError(
         "server.min_clients = {}, but {} clients are enrolled in {}; issue kits with `kindred pki "
         "issue`, or lower it",
         experiment.coordinator.min_clients, valid, Printable(serve.pki.string()));
   }
+  if (kit_ && kit_->expires < std::time(nullptr)) {
+    throw NetworkError(
+        "{}: the coordinator's certificate has expired; make a new authority with "
+        "`kindred pki init` and new kits",
+        Printable(serve.pki.string()));
+  }
+  // Found out before the run has a folder.
+  const AcceptLoop probe(serve.listen, {}, [](int fd) { ::close(fd); });
+  CheckRule(experiment.rule, experiment.coordinator.min_clients);
+  CheckMemory(experiment, *method_, static_cast<int>(valid));
 }
 
 Coordination::~Coordination() = default;
@@ -117,7 +162,7 @@ void Coordination::Start() {
   const auto enrolled = [this] {
     std::map<int, std::string> all;
     for (const auto& each : enrolments_.All()) {
-      if (!each.revoked) all[each.place] = each.name;
+      if (IsValidNow(each)) all[each.place] = each.name;
     }
     return all;
   };
@@ -134,7 +179,6 @@ void Coordination::Start() {
                          .width = experiment_.model.dim,
                          .most = method_->FeaturesToShare()}},
       MembersFrom(record_->Members()), enrolled, stop_, audit);
-  if (record_->Finished()) return;
   server_ = std::make_unique<GrpcServer>(serve_.listen, kit_, experiment_.wire, *coordinator_,
                                          enrolments_, audit);
   spdlog::info("run {}: listening on {}{}", run, server_->address(),
@@ -142,15 +186,19 @@ void Coordination::Start() {
 }
 
 void Coordination::Run() {
-  if (record_->Finished()) return;
   if (record_->NextRound() == 0 && !record_->Sums().first_knn) LookAtNeighbors(0);
-  RunRounds({.train = experiment_.train,
-             .features = experiment_.features,
-             .over_selection = experiment_.coordinator.over_selection,
-             .first = record_->NextRound(),
-             .features_width = experiment_.model.dim,
-             .features_most = method_->FeaturesToShare()},
-            *coordinator_, record_->Server(), [&](const RoundReport& report) { OnRound(report); });
+  const RoundLoopOptions rounds = {
+      .train = experiment_.train,
+      .features = experiment_.features,
+      .rule = experiment_.rule,
+      .limits = experiment_.limits,
+      .over_selection = experiment_.coordinator.over_selection,
+      .first = record_->NextRound(),
+      .features_width = experiment_.model.dim,
+      .features_most = method_->FeaturesToShare(),
+      .images_of = [&](int client) { return coordinator_->CurrentMembers().at(client).images; }};
+  RunRounds(rounds, *coordinator_, record_->Server(),
+            [&](const RoundReport& report) { OnRound(report); });
   coordinator_->Finish(record_->Global());
 }
 

@@ -87,11 +87,11 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
                                    .seed = seed},
                        .store = store},
                       workers, hooks, WorkerCount(train.workers));
-  RunRounds({.train = train, .limits = {.norm_ratio = 0}}, transport, state,
-            [&](const RoundReport& report) {
-              result.bytes_down += report.bytes_down;
-              result.bytes_up += report.bytes_up;
-            });
+  const RoundLoopOptions rounds = {.train = train, .limits = {.norm_ratio = 0}};
+  RunRounds(rounds, transport, state, [&](const RoundReport& report) {
+    result.bytes_down += report.bytes_down;
+    result.bytes_up += report.bytes_up;
+  });
   result.classifier.encoder = encoder;
   result.classifier.encoder.tensors = Under(state.global, method->EncoderPrefix());
   result.classifier.head = {.weight = state.global.at("head/weight"),

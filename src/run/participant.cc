@@ -147,6 +147,7 @@ class Participant {
   Participant(Experiment& experiment, Config& config, const std::optional<Kit>& kit,
               const RunDir& dir, const std::atomic<bool>& stop)
       : experiment_(experiment),
+        own_data_(experiment.data),
         config_(config),
         dir_(dir),
         stop_(stop),
@@ -189,6 +190,7 @@ class Participant {
     }
     input_ = EncoderInput::FromText(offer_.input(), "the coordinator's greeting");
     DataOptions& data = experiment_.data;
+    data = own_data_;
     if (data.name == "folder" && data.size == 0) data.size = input_.shape.height;
     if (data.name == "folder") data.channels = input_.shape.channels;
     MethodContext context = {
@@ -215,7 +217,8 @@ class Participant {
           "the coordinator's model has other tensors than this program makes of its settings; "
           "install the same version of kindred on both sides");
     }
-    if (data_.images.count == 0) data_ = OwnData(experiment_, input_, method_->UsesLabels());
+    if (state_.filename() != offer_.run())
+      data_ = OwnData(experiment_, input_, method_->UsesLabels());
     if (method_->FeaturesToShare() > 0 && data_.images.count < experiment_.privacy.mix) {
       throw DataError("{} images, but an encoding mixes privacy.mix = {}", data_.images.count,
                       experiment_.privacy.mix);
@@ -228,6 +231,7 @@ class Participant {
     data_.client = place;
     state_ = dir_.path() / "state" / offer_.run();
     MakeFolder(state_);
+    ::chmod(state_.parent_path().c_str(), 0700);  // updates and states are nobody else's
     data_.secret = experiment_.join.key == "seeded"
                        ? SeededSecret(experiment_.train.seed, place)
                        : DrawnSecret(dir_.path() / "state", offer_.run());
@@ -289,19 +293,22 @@ class Participant {
       throw NetworkError("the coordinator asks for round {} of {}", plan.round(), offer_.rounds());
     }
     const std::string digest = PlanDigest(offer_.run(), plan, settings_);
-    auto kept = LoadKeptRound(state_, offer_.run(), round);
-    if (!kept || kept->round != round || kept->plan != digest) {
-      kept = TrainRound(plan, digest, std::move(kept));
-      if (!kept) return;
-    } else {
-      spdlog::info("round {}: trained before; its update is sent again", round + 1);
+    if (!last_ || last_->run != offer_.run() || last_->round > round) {
+      last_ = LoadKeptRound(state_, offer_.run(), round);
     }
-    Send(plan, *kept);
+    if (last_ && last_->round == round && last_->plan == digest) {
+      spdlog::info("round {}: trained before; its update is sent again", round + 1);
+    } else {
+      auto trained = TrainRound(plan, digest, last_);
+      if (!trained) return;
+      last_ = std::move(trained);
+    }
+    Send(plan, *last_);
   }
 
   // Trains the round and keeps what came of it; nothing when the round ended meanwhile.
   std::optional<KeptRound> TrainRound(const v1::PlanReply& plan, const std::string& digest,
-                                      std::optional<KeptRound> before) {
+                                      const std::optional<KeptRound>& before) {
     const int round = static_cast<int>(plan.round());
     auto model = FetchModel(plan);
     if (!model) return std::nullopt;
@@ -309,8 +316,8 @@ class Participant {
     if (!bank) return std::nullopt;
     KeptRound kept = {.run = offer_.run(), .round = round, .plan = digest, .upload = FreshId()};
     kept.start = !before                  ? method_->NewLocalState()
-                 : before->round == round ? std::move(before->start)
-                                          : std::move(before->end);
+                 : before->round == round ? Clone(before->start)
+                                          : Clone(before->end);
     kept.end = Clone(kept.start);
     const auto& train = experiment_.train;
     if (!(plan.lr() >= 0 && plan.lr() <= 1e3)) {
@@ -336,7 +343,13 @@ class Participant {
     seconds_ += seconds;
     seen_ += outcome.update.seen;
     kept.update = PackUpdate(outcome.update, shape_);
-    KeepRound(state_, kept);
+    try {
+      KeepRound(state_, kept);
+    } catch (const Error& error) {
+      spdlog::warn(
+          "round {} could not be kept: {}; it goes on, but a restart now would train it again",
+          round + 1, error.what());
+    }
     spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", round + 1, offer_.rounds(),
                  outcome.update.loss, static_cast<double>(outcome.update.seen) / seconds);
     return kept;
@@ -389,6 +402,7 @@ class Participant {
   }
 
   Experiment& experiment_;
+  const DataOptions own_data_;  // before a coordinator's images were fitted to
   Config& config_;
   const RunDir& dir_;
   const std::atomic<bool>& stop_;
@@ -399,7 +413,8 @@ class Participant {
   UploadShape shape_;
   ClientData data_;
   std::filesystem::path state_;
-  std::string settings_;  // their digest
+  std::optional<KeptRound> last_;  // as it was kept, or should have been
+  std::string settings_;           // their digest
   uint64_t received_ = 0, sent_ = 0;
   double seconds_ = 0;
   int64_t seen_ = 0;

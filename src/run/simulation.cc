@@ -128,27 +128,25 @@ void Simulation::Train(const std::atomic<bool>& stop) {
                                    .seed = train.seed},
                        .store = store_},
                       workers_, hooks, WorkerCount(train.workers));
-  RunRounds(
-      {.train = train,
-       .features = experiment_.features,
-       .rule = experiment_.rule,
-       .limits = experiment_.limits,
-       .first = record_.NextRound(),
-       .features_width = experiment_.model.dim,
-       .features_most = method_->FeaturesToShare(),
-       .images_of =
-           [&](int client) {
-             return static_cast<int64_t>(partition_.clients[static_cast<size_t>(client)].size());
-           }},
-      transport, record_.Server(), [&](const RoundReport& report) {
-        progress.Clear();
-        OnRound(report, stop);
-        const auto& knn = record_.Sums().last_knn;
-        progress.Say(fmt::format("round {}/{}, {:.0f} images/s, loss {:.3f}{}", report.round + 1,
-                                 train.rounds, static_cast<double>(report.images) / report.seconds,
-                                 report.loss,
-                                 knn ? fmt::format(", kNN {:.2f} %", 100 * *knn) : ""));
-      });
+  const RoundLoopOptions rounds = {
+      .train = train,
+      .features = experiment_.features,
+      .rule = experiment_.rule,
+      .limits = experiment_.limits,
+      .first = record_.NextRound(),
+      .features_width = experiment_.model.dim,
+      .features_most = method_->FeaturesToShare(),
+      .images_of = [&](int client) {
+        return static_cast<int64_t>(partition_.clients[static_cast<size_t>(client)].size());
+      }};
+  RunRounds(rounds, transport, record_.Server(), [&](const RoundReport& report) {
+    progress.Clear();
+    OnRound(report, stop);
+    const auto& knn = record_.Sums().last_knn;
+    progress.Say(fmt::format("round {}/{}, {:.0f} images/s, loss {:.3f}{}", report.round + 1,
+                             train.rounds, static_cast<double>(report.images) / report.seconds,
+                             report.loss, knn ? fmt::format(", kNN {:.2f} %", 100 * *knn) : ""));
+  });
 }
 
 void Simulation::OnRound(const RoundReport& report, const std::atomic<bool>& stop) {

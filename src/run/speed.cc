@@ -102,13 +102,14 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
   train.rounds = 2;
   train.participation = 1;
   double rate = 0;
-  RunRounds({.train = train,
-             .features = experiment.features,
-             .features_width = experiment.model.dim,
-             .features_most = method->FeaturesToShare()},
-            transport, state, [&](const RoundReport& report) {
-              rate = static_cast<double>(report.images) / report.seconds;
-            });
+  const RoundLoopOptions rounds = {.train = train,
+                                   .features = experiment.features,
+                                   .rule = experiment.rule,
+                                   .features_width = experiment.model.dim,
+                                   .features_most = method->FeaturesToShare()};
+  RunRounds(rounds, transport, state, [&](const RoundReport& report) {
+    rate = static_cast<double>(report.images) / report.seconds;
+  });
   return rate;
 }
 

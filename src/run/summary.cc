@@ -79,13 +79,18 @@ std::string SummaryText(const Json& summary, const RunDir& dir) {
                                        100 * summary["knn_last"].get<double>())});
   }
   AddDiagnostics(summary, rows);
-  rows.push_back(
-      {"traffic", fmt::format("{} down, {} up, if it went over a network",
-                              HumanBytes(summary["bytes_down"]), HumanBytes(summary["bytes_up"]))});
+  const std::string role = summary.contains("role") ? summary["role"].get<std::string>() : "";
+  rows.push_back({"traffic", fmt::format("{} down, {} up{}", HumanBytes(summary["bytes_down"]),
+                                         HumanBytes(summary["bytes_up"]),
+                                         role.empty() ? ", if it went over a network" : "")});
   rows.push_back({"model", summary["model_digest"].get<std::string>()});
   rows.push_back(
-      {"files", fmt::format("{0}/ metrics.jsonl, summary.json, checkpoints/, tensorboard/",
-                            dir.path().string())});
+      {"files", fmt::format("{}/ {}", dir.path().string(),
+                            role == "client"        ? "summary.json, checkpoints/, state/"
+                            : role == "coordinator" ? "audit.jsonl, metrics.jsonl, summary.json, "
+                                                      "checkpoints/, tensorboard/"
+                                                    : "metrics.jsonl, summary.json, checkpoints/, "
+                                                      "tensorboard/")});
   return TextTable(rows);
 }
 

@@ -6,7 +6,7 @@ namespace kindred {
 
 uint64_t PeakMemory(const MemoryNeed& need) {
   constexpr uint64_t kFloat = 4, kSum = 16;  // bytes
-  const uint64_t models = 2 * kFloat * need.values;
+  const uint64_t models = 3 * kFloat * need.values;
   const uint64_t rule =
       need.values * (RuleNamed(need.rule.rule).keeps_models ? kFloat * need.in_round : kSum);
   const uint64_t row = kFloat * need.features_width;
@@ -14,7 +14,9 @@ uint64_t PeakMemory(const MemoryNeed& need) {
   const uint64_t arrived = need.in_round * need.features * row;
   const uint64_t others = need.clients > 0 ? (need.clients - 1) * need.features : 0;
   const uint64_t bank = need.max_remote == 0 ? others : std::min(others, need.max_remote);
-  return models + rule + pool + arrived + need.in_round * bank * row + need.upload_budget;
+  const uint64_t banks =
+      std::max(bank * row, std::min(need.in_round * bank * row, need.upload_budget));
+  return models + rule + pool + arrived + banks + need.upload_budget;
 }
 
 }  // namespace kindred

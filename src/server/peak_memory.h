@@ -15,12 +15,13 @@ struct MemoryNeed {
   uint64_t features = 0;  // rows a client may share
   uint64_t features_width = 0;
   uint64_t max_remote = 0;     // rows a client is sent at most; 0: all
-  uint64_t upload_budget = 0;  // bytes of uploads under way at one time
+  uint64_t upload_budget = 0;  // bytes of uploads under way at one time, and of banks
 };
 
-// Bytes at the fullest moment of a round: the global model and the next, what the rule holds, the
-// feature pool, the features that came in, the banks that go out to all clients of the round, and
-// uploads under way. What the program has beside that is not in it.
+// Bytes at the fullest moment of a round: the global model, the same as it travels and the next,
+// what the rule holds, the feature pool, the features that came in, banks on their way out (within
+// the budget, or a single one) and uploads under way. What the program has beside that is not in
+// it.
 uint64_t PeakMemory(const MemoryNeed& need);
 
 }  // namespace kindred

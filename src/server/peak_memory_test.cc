@@ -6,21 +6,24 @@ namespace kindred {
 namespace {
 
 TEST(PeakMemory, HandValues) {
-  // Two models of 4 bytes a value and the sum's 16: 24 x 1000.
+  // Three models of 4 bytes a value and the sum's 16: 28 x 1000.
   MemoryNeed need = {.values = 1000, .clients = 10, .in_round = 4};
-  EXPECT_EQ(PeakMemory(need), 24000u);
+  EXPECT_EQ(PeakMemory(need), 28000u);
   need.upload_budget = 500;
-  EXPECT_EQ(PeakMemory(need), 24500u);
-  // Rows of 32 bytes: 10 x 5 in the pool, 4 x 5 that came in, 9 x 5 out to each of 4.
+  EXPECT_EQ(PeakMemory(need), 28500u);
+  // Rows of 32 bytes: 10 x 5 in the pool, 4 x 5 that came in; a bank of 9 x 5 is above the budget
+  // and goes out alone, four banks of 7 are cut to a budget of 500, and fit one of 5000.
   need.features = 5;
   need.features_width = 8;
-  EXPECT_EQ(PeakMemory(need), 24500u + 32 * (50 + 20 + 180));
+  EXPECT_EQ(PeakMemory(need), 28500u + 32 * (50 + 20 + 45));
   need.max_remote = 7;
-  EXPECT_EQ(PeakMemory(need), 24500u + 32 * (50 + 20 + 28));
+  EXPECT_EQ(PeakMemory(need), 28500u + 32 * (50 + 20) + 500);
+  need.upload_budget = 5000;
+  EXPECT_EQ(PeakMemory(need), 33000u + 32 * (50 + 20 + 28));
   // The robust rules hold the four models of a round.
   for (const char* rule : {"median", "trimmed", "krum"}) {
     need.rule.rule = rule;
-    EXPECT_EQ(PeakMemory(need), 8000u + 4 * 4000 + 500 + 32 * (50 + 20 + 28)) << rule;
+    EXPECT_EQ(PeakMemory(need), 12000u + 4 * 4000 + 5000 + 32 * (50 + 20 + 28)) << rule;
   }
 }
 

@@ -25,6 +25,9 @@ void Bind(Config& config, CoordinatorOptions& options) {
               "serve: refused updates after which a client is out of the run", Within(1, 1000));
   config.Bind("server.upload_memory", &options.upload_memory,
               "serve: MB of updates under way at a time; the others wait", Within(1, 1 << 20));
+  config.Bind("server.memory", &options.memory,
+              "serve: MB that it may come to need, or it does not start; 0: all there is",
+              Within(0, 1 << 30));
   config.Bind("server.max_images", &options.max_images, "serve: images of one client at most",
               Within(1, 1 << 25));
   config.Bind("server.poll", &options.poll,

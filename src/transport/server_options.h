@@ -14,6 +14,7 @@ struct CoordinatorOptions {
   double over_selection = 0;  // how many more clients are asked than are wanted, a share of them
   int strikes = 3;            // refused updates after which a client is out of the run
   int upload_memory = 256;    // MB of updates under way at a time; the others wait
+  int memory = 0;             // MB that the coordinator may come to need; 0: all there is
   int max_images = 1 << 22;   // |D_c| at most
   double poll = 20;           // seconds after which a client is told to ask again
   double linger = 60;         // seconds to hand out the trained model, for clients that are cut off

@@ -15,7 +15,7 @@ namespace kindred {
 // against the manifest first; whether the values can be those of an update the round loop sees to.
 struct Arrival {
   int client = 0;
-  NamedTensors model;
+  NamedTensors model;   // may live in the bytes of an upload: who keeps it makes a copy
   at::Tensor features;  // undefined: none
   int64_t images = 0;
   double loss = 0;

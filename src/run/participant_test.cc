@@ -1,0 +1,61 @@
+#include "run/participant.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/throws.h"
+
+namespace kindred {
+namespace {
+
+TEST(Settings, WhatACoordinatorSendsMakesTheSameExperiment) {
+  Experiment server, client;
+  Config of_server = BindExperiment(server), of_client = BindExperiment(client);
+  of_server.Apply("train.epochs", "7", "test");
+  of_server.Apply("train.lr", "0.0123", "test");
+  of_server.Apply("method.name", "byol", "test");
+  of_server.Apply("data.name", "cifar10", "test");
+  of_server.Apply("server.min_clients", "9", "test");
+  ApplySettings(SharedSettings(of_server), client, of_client);
+  EXPECT_EQ(client.train.epochs, 7);
+  EXPECT_EQ(client.train.lr, 0.0123);
+  EXPECT_EQ(client.method.name, "byol");
+  EXPECT_EQ(client.data.name, "shapes");  // a client's own
+  EXPECT_EQ(client.coordinator.min_clients, 2);
+  EXPECT_EQ(SharedSettings(of_client), SharedSettings(of_server));
+}
+
+TEST(Settings, WhatIsNotACoordinatorsToSetIsRefused) {
+  for (const char* setting :
+       {"data.path = \"/etc\"", "data.name = \"folder\"", "client.key = \"seeded\"",
+        "client.max_epochs = 1000000", "server.min_clients = 1", "eval.k = 3",
+        "partition.clients = 2", "features.max_age = 1", "train.epochs",
+        "train.epochs = ", "nothing.known = 1", "train.epochs = -1", "train.epochs = 1e99",
+        "privacy.features = \"plain\"", "privacy.mix = 2", "train.epochs = 1000000",
+        "train.batch = 1000000", "model.width = 4000"}) {
+    Experiment experiment;
+    Config config = BindExperiment(experiment);
+    SCOPED_TRACE(setting);
+    ExpectError(ExitCode::kNetwork, "coordinator",
+                [&] { ApplySettings({setting}, experiment, config); });
+  }
+  Experiment experiment;
+  Config config = BindExperiment(experiment);
+  ExpectError(ExitCode::kNetwork, "coordinator", [&] {
+    ApplySettings({"train.epochs = 1", "train.epochs = 2"}, experiment, config);
+  });
+  ExpectError(ExitCode::kNetwork, "too many", [&] {
+    ApplySettings(std::vector<std::string>(1001, "train.epochs = 1"), experiment, config);
+  });
+}
+
+TEST(Settings, AClientsOwnLimitsWin) {
+  Experiment experiment;
+  Config config = BindExperiment(experiment);
+  config.Apply("client.max_epochs", "5", "test");
+  ApplySettings({"train.epochs = 5"}, experiment, config);
+  ExpectError(ExitCode::kNetwork, "client.max_epochs allows 5",
+              [&] { ApplySettings({"train.epochs = 6"}, experiment, config); });
+}
+
+}  // namespace
+}  // namespace kindred

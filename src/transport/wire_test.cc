@@ -1,0 +1,69 @@
+#include "transport/wire.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace kindred {
+namespace {
+
+NamedTensors Sample() {
+  torch::manual_seed(3);
+  return {{"bias", torch::randn({5})},
+          {"n", torch::full({}, 1234567890123, torch::kInt64)},
+          {"weight", torch::randn({4, 3})}};
+}
+
+TEST(Wire, WhatIsPackedComesBack) {
+  const NamedTensors tensors = Sample();
+  const Manifest manifest = ManifestOf(tensors, Precision::kFloat);
+  Bytes bytes = Pack(tensors, manifest);
+  EXPECT_EQ(bytes.size(), 5u * 4 + 8 + 12 * 4);
+  EXPECT_EQ(BytesOf(manifest), bytes.size());
+  EXPECT_EQ(DigestOf(Unpack(bytes, manifest)), DigestOf(tensors));
+}
+
+TEST(Wire, HalfKeepsVectorsAndRoundsWeights) {
+  const NamedTensors tensors = Sample();
+  const Manifest manifest = ManifestOf(tensors, Precision::kHalf);
+  Bytes bytes = Pack(tensors, manifest);
+  EXPECT_EQ(bytes.size(), 5u * 4 + 8 + 12 * 2);
+  const NamedTensors back = Unpack(bytes, manifest);
+  EXPECT_TRUE(torch::equal(back.at("bias"), tensors.at("bias")));
+  EXPECT_TRUE(torch::equal(back.at("n"), tensors.at("n")));
+  EXPECT_TRUE(
+      torch::equal(back.at("weight"), tensors.at("weight").to(torch::kHalf).to(torch::kFloat)));
+  EXPECT_FALSE(torch::equal(back.at("weight"), tensors.at("weight")));
+}
+
+TEST(Wire, HalfRowsAreUnitAgain) {
+  const auto rows = torch::nn::functional::normalize(torch::randn({7, 128}));
+  const Bytes bytes = PackRows(rows, Precision::kHalf);
+  EXPECT_EQ(bytes.size(), BytesOfRows(7, 128, Precision::kHalf));
+  const auto back = UnpackRows(bytes, 7, 128, Precision::kHalf);
+  EXPECT_TRUE(torch::allclose(back.norm(2, 1), torch::ones({7}), 0, 1e-6));
+  EXPECT_TRUE(torch::allclose(back, rows, 0, 1e-3));
+  EXPECT_TRUE(
+      torch::equal(UnpackRows(PackRows(rows, Precision::kFloat), 7, 128, Precision::kFloat), rows));
+}
+
+TEST(Wire, ManifestsDifferInEverythingTheySay) {
+  const Manifest wanted = ManifestOf(Sample(), Precision::kFloat);
+  EXPECT_EQ(WhyNotManifest(wanted, wanted), std::nullopt);
+  const auto changed = [&](const auto& change) {
+    Manifest claimed = wanted;
+    change(claimed);
+    EXPECT_NE(WhyNotManifest(claimed, wanted), std::nullopt);
+    EXPECT_NE(HashOf(claimed), HashOf(wanted));
+  };
+  changed([](Manifest& m) { m[0].name = "other"; });
+  changed([](Manifest& m) { m[0].kind = "F16"; });
+  changed([](Manifest& m) { m[2].shape = {3, 4}; });
+  changed([](Manifest& m) { m[1].offset += 1; });
+  changed([](Manifest& m) { m[1].bytes += 1; });
+  changed([](Manifest& m) { m.pop_back(); });
+  changed([](Manifest& m) { m.push_back(m.back()); });
+  changed([](Manifest& m) { std::swap(m[0], m[1]); });
+}
+
+}  // namespace
+}  // namespace kindred
