@@ -1,6 +1,9 @@
 // `kindred serve` and `kindred join` as users type them: the same model as `kindred train`,
 // whatever is killed.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 #include "transport/coordinator.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -35,7 +36,7 @@ struct OpenRound {
   std::mutex mutex;
 
   explicit OpenRound(int clients, CoordinatorOptions with = {}) : options(with) {
-    for (int i = 0; i < clients; ++i) enrolled[i] = "c" + std::to_string(i);
+    for (int i = 0; i < clients; ++i) enrolled[i] = fmt::format("c{}", i);
     RunOffer offer = {.run = "run-1", .rounds = 3};
     offer.shape = {.manifest = ManifestOf(WireModel(0), Precision::kFloat), .width = 4, .most = 2};
     coordinator = std::make_unique<Coordinator>(
@@ -56,7 +57,7 @@ struct OpenRound {
     End();
   }
 
-  Caller Of(int client) const { return {client, "c" + std::to_string(client)}; }
+  Caller Of(int client) const { return {client, fmt::format("c{}", client)}; }
 
   void Join(int client, int64_t images = 10) {
     v1::JoinRequest request;
@@ -113,7 +114,7 @@ struct OpenRound {
     *begin.mutable_header() = packed.header;
     begin.mutable_header()->mutable_key()->set_run("run-1");
     begin.mutable_header()->mutable_key()->set_round(plan.round());
-    begin.mutable_header()->mutable_key()->set_id("u" + std::to_string(client));
+    begin.mutable_header()->mutable_key()->set_id(fmt::format("u{}", client));
     begin.mutable_header()->set_nonce(plan.nonce());
     Sign(begin, packed.bytes);
     return {begin, packed.bytes};
@@ -203,7 +204,7 @@ TEST(Coordinator, HeadersThatCannotBeAreRefusedAndStrike) {
       {"numbers", [](auto& h) { (*h.mutable_metrics())["x"] = INFINITY; }},
       {"numbers",
        [](auto& h) {
-         for (int i = 0; i < 65; ++i) (*h.mutable_metrics())["m" + std::to_string(i)] = 1;
+         for (int i = 0; i < 65; ++i) (*h.mutable_metrics())[fmt::format("m{}", i)] = 1;
        }},
       {"nonce", [](auto& h) { h.set_nonce("another"); }},
       {"round", [](auto& h) { h.mutable_key()->set_round(1); }},

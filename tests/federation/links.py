@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # nothing is left in the source folder
 from programs import TINY, Folder, Program, can_serve, sets, wait_until
 
 CLIENTS, ROUNDS = 3, 2

@@ -25,7 +25,6 @@ def make_stubs():
              "--plugin=protoc-gen-grpc_python=/usr/bin/grpc_python_plugin", "federation.proto"],
             check=True)
         sys.path.insert(0, folder)
-        sys.dont_write_bytecode = True
         try:
             return (importlib.import_module("federation_pb2"),
                     importlib.import_module("federation_pb2_grpc"))
