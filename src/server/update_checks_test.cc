@@ -184,7 +184,7 @@ TEST(WhyNotUpdate, NumbersThatCannotBe) {
         << bad;
   }
   EXPECT_EQ(WhyAfter([](Checked& c) {
-              for (int i = 0; i < 63; ++i) c.arrival.metrics["m" + std::to_string(i)] = i;
+              for (int i = 0; i < 63; ++i) c.arrival.metrics[fmt::format("m{}", i)] = i;
             }),
             "numbers: 65 metrics, at most 64");
 }
