@@ -104,8 +104,8 @@ TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
   EXPECT_EQ(reports[0].clients, 3);
   EXPECT_EQ(reports[0].weight, 6);
   EXPECT_EQ(reports[0].images, 1 + 2 + 3);
-  // Three floats and an integer: 20 bytes, three times each way; the transport asked once more.
-  EXPECT_EQ(reports[0].bytes_down, 80u);
+  // Three floats and an integer: 20 bytes, three times each way.
+  EXPECT_EQ(reports[0].bytes_down, 60u);
   EXPECT_EQ(reports[0].bytes_up, 60u);
   // Losses 0, 10, 20 over 2, 3, 4 steps: (0 + 30 + 80) / 9.
   EXPECT_DOUBLE_EQ(reports[0].loss, 110.0 / 9);
