@@ -26,7 +26,7 @@ void AuditLog::Add(const AuditEvent& event) {
     minute_ = minute;
     written_.clear();
   }
-  if (event.event == "refuse" && ++written_[event.reason] > kMostAMinute) return;
+  if (++written_[event.event + "/" + event.client + "/" + event.reason] > kMostAMinute) return;
   Json line = {{"time", duration<double>(now).count()}, {"event", event.event}};
   if (!event.client.empty()) line["client"] = event.client;
   if (event.round > 0) line["round"] = event.round;

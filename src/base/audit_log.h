@@ -18,8 +18,8 @@ struct AuditEvent {
   std::string detail;
 };
 
-// Appends lines, each whole. May be shared between threads. A flood of equal refusals is counted,
-// not written: a line each for the first hundred of a reason in a minute.
+// Appends lines, each whole. May be shared between threads. A flood is counted, not written: a line
+// each for the first hundred in a minute of one event, client and reason.
 class AuditLog {
  public:
   explicit AuditLog(std::filesystem::path path) : path_(std::move(path)) {}

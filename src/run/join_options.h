@@ -17,8 +17,11 @@ struct JoinOptions {
   int max_epochs = 100;
   int max_batch = 4096;
   int max_width = 256;
-  int max_download = 2048;  // MB of a model or a bank
-  int min_mix = 4;          // images in an encoding at least
+  int max_dim = 2048;
+  int max_number = 1 << 16;  // in a method's own settings: bank, prototypes, ...
+  int max_download = 2048;   // MB of a model or a bank
+  int min_mix = 4;           // images in an encoding at least
+  bool labels = false;       // whether methods that learn from labels get this client's
 };
 
 void Bind(Config& config, JoinOptions& options);

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <set>
+#include <thread>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -45,6 +46,11 @@ void Bind(Config& config, JoinOptions& options) {
               limit(1, 1 << 20));
   config.Bind("client.max_width", &options.max_width, "join: likewise, model.width",
               limit(1, 1 << 12));
+  config.Bind("client.max_dim", &options.max_dim, "join: likewise, model.dim", limit(1, 1 << 16));
+  config.Bind("client.max_number", &options.max_number,
+              "join: likewise, numbers in a method's own settings", limit(1, 1 << 30));
+  config.Bind("client.labels", &options.labels,
+              "join: whether a method that learns from labels gets this client's", text);
   config.Bind("client.max_download", &options.max_download,
               "join: likewise, MB of a model or of others' features", limit(1, 1 << 20));
   config.Bind("client.min_mix", &options.min_mix, "join: images in an encoding at least",
@@ -58,7 +64,7 @@ bool IsShared(const std::string& setting) {
   for (const char* section : {"data.", "partition.", "eval.", "server.", "client.", "features."}) {
     if (setting.starts_with(section)) return false;
   }
-  return true;
+  return !setting.substr(0, setting.find(' ')).ends_with("path");  // a path is of one machine
 }
 
 // The images of this client, with their place in the enrolment list still open.
@@ -170,7 +176,13 @@ class Participant {
       if (plan->state() == v1::PlanReply::FINISHED) {
         if (auto summary = TakeModel(*plan)) return *summary;
       }
-      if (plan->state() == v1::PlanReply::TRAIN) Train(*plan);
+      if (plan->state() != v1::PlanReply::TRAIN) continue;
+      // What was answered is not done again, however often it is asked for.
+      if (plan->nonce() == answered_) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        continue;
+      }
+      Train(*plan);
     }
   }
 
@@ -188,7 +200,14 @@ class Participant {
       throw NetworkError("the coordinator asks for {} rounds, client.max_rounds allows {}",
                          offer_.rounds(), experiment_.join.max_rounds);
     }
-    input_ = EncoderInput::FromText(offer_.input(), "the coordinator's greeting");
+    try {
+      input_ = EncoderInput::FromText(offer_.input(), "the coordinator's greeting");
+    } catch (const Error& error) {
+      throw NetworkError("{}", error.what());
+    }
+    constexpr uint32_t kMostPlace = 1 << 20;
+    if (offer_.client() > kMostPlace)
+      throw NetworkError("the coordinator's list cannot be so long");
     DataOptions& data = experiment_.data;
     data = own_data_;
     if (data.name == "folder" && data.size == 0) data.size = input_.shape.height;
@@ -207,6 +226,11 @@ class Participant {
     context.model.threads =
         std::make_shared<std::atomic<int>>(WorkerCount(experiment_.train.workers));
     method_ = MakeMethod(context);
+    if (method_->UsesLabels() && !experiment_.join.labels) {
+      throw NetworkError(
+          "the coordinator's method learns from labels; allow it with --set "
+          "client.labels=true");
+    }
     shape_ = {.manifest = ManifestOf(method_->Shared(),
                                      offer_.half() ? Precision::kHalf : Precision::kFloat),
               .precision = offer_.half() ? Precision::kHalf : Precision::kFloat,
@@ -361,6 +385,7 @@ class Participant {
     header.mutable_key()->set_round(plan.round());
     header.mutable_key()->set_id(kept.upload);
     header.set_nonce(plan.nonce());
+    answered_ = plan.nonce();
     const UploadEnd end = wire_.Upload(SealUpload(header, kept.update.bytes), kept.update.bytes);
     if (end == UploadEnd::kAccepted) sent_ += kept.update.bytes.size();
     if (end == UploadEnd::kStale) {
@@ -414,11 +439,24 @@ class Participant {
   ClientData data_;
   std::filesystem::path state_;
   std::optional<KeptRound> last_;  // as it was kept, or should have been
+  std::string answered_;           // nonce of the plan that was answered last
   std::string settings_;           // their digest
   uint64_t received_ = 0, sent_ = 0;
   double seconds_ = 0;
   int64_t seen_ = 0;
 };
+
+// Throws when a method's own setting is beyond what the client allows.
+void CheckNumber(const std::string& key, const Json& value, const JoinOptions& join) {
+  for (const char* section : {"train.", "model.", "views.", "privacy."}) {
+    if (key.starts_with(section)) return;  // looked at one by one
+  }
+  const int most = key.ends_with("epochs") ? join.max_epochs : join.max_number;
+  if (value.is_number() && value.get<double>() > most) {
+    throw NetworkError("the coordinator sets {} = {}, {} allows {}", Printable(key), value.dump(),
+                       key.ends_with("epochs") ? "client.max_epochs" : "client.max_number", most);
+  }
+}
 
 }  // namespace
 
@@ -447,6 +485,7 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
     if (value.is_discarded()) {
       throw NetworkError("the coordinator sends {}, which cannot be read", Printable(setting));
     }
+    CheckNumber(key, value, experiment.join);
     try {
       config.Apply(key, value.is_string() ? value.get<std::string>() : value.dump(),
                    "the coordinator");
@@ -464,6 +503,7 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
   within("train.epochs", experiment.train.epochs, "client.max_epochs", join.max_epochs);
   within("train.batch", experiment.train.batch, "client.max_batch", join.max_batch);
   within("model.width", experiment.model.width, "client.max_width", join.max_width);
+  within("model.dim", experiment.model.dim, "client.max_dim", join.max_dim);
   if (experiment.privacy.features != "encoded") {
     throw NetworkError("the coordinator asks for features of plain images; they do not leave here");
   }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/name.h"
 
 namespace kindred {
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr auto kTurn = std::chrono::milliseconds(200);  // how often a wait looks at the stop flag
 constexpr int kMostMissed = 2;  // rounds in a row after which a silent client is not waited for
-constexpr size_t kMostId = 64;
 
 std::string FreshNonce() {
   std::string nonce(16, '\0');
@@ -37,6 +37,16 @@ Refused RefusedFor(const std::string& why) {
   const auto colon = why.find(':');
   if (colon == std::string::npos) return {"values", why};
   return {why.substr(0, colon), why};
+}
+
+// A client that missed rounds has called: it is asked again, and a few times waited for. Whoever
+// calls and never answers must not make every round last until its deadline.
+void Hear(Member& member) {
+  member.heard = true;
+  if (member.missed >= kMostMissed && member.chances > 0) {
+    --member.chances;
+    member.missed = kMostMissed - 1;
+  }
 }
 
 }  // namespace
@@ -105,7 +115,7 @@ v1::JoinReply Coordinator::Join(const Caller& caller, const v1::JoinRequest& req
     member.name = caller.name;
     member.images = request.images();
     member.left = false;
-    member.missed = 0;
+    Hear(member);
     changed_.notify_all();
   }
   audit_({.event = "join",
@@ -142,7 +152,7 @@ Member& Coordinator::MemberOf(const Caller& caller, const std::string& run) {
     throw Refused{"strikes",
                   fmt::format("out of the run after {} refused updates", at->second.strikes)};
   }
-  at->second.missed = 0;
+  Hear(at->second);
   return at->second;
 }
 
@@ -238,6 +248,17 @@ void Coordinator::Tick() {
     woken_.clear();
   }
   for (const auto& call : later) call();
+}
+
+double Coordinator::NeededRate() const {
+  const std::lock_guard lock(mutex_);
+  if (queue_.empty()) return 0;
+  return static_cast<double>(BytesOf(offer_.shape.manifest)) / (options_.deadline / 4);
+}
+
+void Coordinator::CheckMayUpload(const Caller& caller) {
+  const std::lock_guard lock(mutex_);
+  MemberOf(caller, offer_.run);
 }
 
 void Coordinator::Dismiss() {
@@ -413,9 +434,7 @@ void Coordinator::CheckBegin(const Caller& caller, const v1::UploadBegin& begin,
   if (part.upload && part.upload->whole) {
     throw Refused{"busy", "this client's upload is being looked at; ask for its status"};
   }
-  if (header.key().id().empty() || header.key().id().size() > kMostId) {
-    throw Refused{"manifest", "an upload without an id"};
-  }
+  if (!IsName(header.key().id())) throw Refused{"manifest", "an upload without a proper id"};
   if (const auto why = WhyNotHeader(header, offer_.shape)) throw *why;
   const int64_t enrolled = members_.at(caller.place).images;
   if (header.images() != enrolled) {
@@ -551,7 +570,10 @@ std::vector<int> Coordinator::Available() {
     for (const auto& [place, name] : enrolled) {
       const auto member = members_.find(place);
       if (member == members_.end() || !IsOut(place, enrolled)) ++expected;
-      if (!IsOut(place, enrolled) && member->second.missed < kMostMissed) there.push_back(place);
+      if (!IsOut(place, enrolled) &&
+          (member->second.missed < kMostMissed || member->second.heard)) {
+        there.push_back(place);
+      }
     }
     // A run that is under way has its members; the first round waits for those who are enrolled.
     const bool begun = std::any_of(members_.begin(), members_.end(),
@@ -589,7 +611,7 @@ bool Coordinator::Over(const Chosen& chosen, Clock::time_point since, bool& warn
   const bool enough = accepted >= std::min(options_.min_clients, chosen.wanted);
   const auto enrolled = enrolled_();
   const bool waiting = std::any_of(chosen.clients.begin(), chosen.clients.end(), [&](int client) {
-    return CanTrain(client) && !IsOut(client, enrolled);
+    return CanTrain(client) && !IsOut(client, enrolled) && members_.at(client).missed < kMostMissed;
   });
   if (enough && !waiting) return true;
   if (SecondsSince(since) < options_.deadline) return false;
@@ -649,6 +671,7 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
     Member& member = members_.at(upload.client);
     ++member.rounds;
     member.missed = 0;
+    member.chances = Member().chances;
   }
   Drop(part);
   ready.upload.reset();  // its room is free
@@ -667,6 +690,7 @@ void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock
     Part& part = round_->parts.at(client);
     if (part.accepted.empty() && !part.refused) {
       ++members_.at(client).missed;
+      members_.at(client).heard = false;
       missed.push_back(members_.at(client).name);
     }
     Drop(part);
@@ -732,8 +756,7 @@ void Coordinator::Finish(const NamedTensors& model) {
   const auto enrolled = enrolled_();
   while (!stop_ && SecondsSince(since) < options_.linger) {
     const bool all = std::all_of(members_.begin(), members_.end(), [&](const auto& entry) {
-      return IsOut(entry.first, enrolled) || entry.second.missed >= kMostMissed ||
-             fetched_.contains(entry.first);
+      return IsOut(entry.first, enrolled) || fetched_.contains(entry.first);
     });
     if (all) return;
     changed_.wait_for(lock, kTurn);

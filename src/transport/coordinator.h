@@ -82,6 +82,12 @@ class Coordinator : public Transport {
   // Answers those who have waited for long. To be called a few times a second.
   void Tick();
 
+  // Bytes a second that an upload must make while others wait for its room; 0: nobody does.
+  double NeededRate() const;
+
+  // Throws Refused unless the caller is a member in good standing: before anything of it is read.
+  void CheckMayUpload(const Caller& caller);
+
   // Answers everybody: nobody is made to wait from now on.
   void Dismiss();
 

@@ -18,7 +18,9 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr int kMostMetadata = 8 << 10;
-constexpr int kMostHeader = 1 << 20;  // an upload's header beside a chunk's limit
+constexpr int kMostHeader = 64 << 10;  // of a message, beside its chunk
+constexpr int kMostUploads = 2;        // of one client
+const Refused kTooSlow = {"slow", "below server.min_rate, or below what others who wait need"};
 constexpr char kReasonKey[] = "kindred-reason";
 
 grpc::StatusCode CodeOf(const std::string& reason) {
@@ -56,8 +58,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     auto* reactor = context->DefaultReactor();
     std::string name;
     try {
-      const Caller caller = CallerOf(*context);
-      name = caller.name;
+      const Caller caller = CallerOf(*context, name);
       coordinator_.WaitForPlan(caller, *request, [reactor, reply](const v1::PlanReply& plan) {
         *reply = plan;
         reactor->Finish(grpc::Status::OK);
@@ -97,14 +98,15 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
   void Tick() {
     coordinator_.Tick();
-    pace_.Look();
+    pace_.Look(coordinator_.NeededRate());
   }
 
  private:
   // A transfer whose pace is watched.
   struct Paced {
-    explicit Paced(grpc::CallbackServerContext* call) : context(call) {}
+    Paced(grpc::CallbackServerContext* call, bool is_upload) : context(call), upload(is_upload) {}
     grpc::CallbackServerContext* context;
+    const bool upload;
     std::atomic<uint64_t> moved = 0;    // bytes so far
     std::atomic<bool> waiting = false;  // for us, not for the client
     uint64_t before = 0;                // at the last look
@@ -126,7 +128,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       transfers_.remove(transfer);
     }
 
-    void Look() {
+    // `needed`: what uploads must make because others wait for their room.
+    void Look(double needed) {
       const std::lock_guard lock(mutex_);
       const auto now = std::chrono::steady_clock::now();
       for (Paced* transfer : transfers_) {
@@ -137,8 +140,9 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
           continue;
         }
         if (seconds < limits_.rate_window) continue;
-        const bool slow =
-            static_cast<double>(moved - transfer->before) < limits_.min_rate * seconds;
+        const double least =
+            transfer->upload ? std::max(limits_.min_rate, needed) : limits_.min_rate;
+        const bool slow = static_cast<double>(moved - transfer->before) < least * seconds;
         transfer->since = now;
         transfer->before = moved;
         if (slow && !transfer->cut.exchange(true)) transfer->context->TryCancel();
@@ -152,7 +156,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   };
 
   // Who asks: what the certificate says, and on a plain-text loopback the name that is given.
-  Caller CallerOf(const grpc::CallbackServerContext& context) const {
+  // `name` is set as soon as it is known, for the log of a refusal.
+  Caller CallerOf(const grpc::CallbackServerContext& context, std::string& known) const {
     FoundEnrolment found;
     if (tls_) {
       const auto properties = context.auth_context()->FindPropertyValues("x509_pem_cert");
@@ -165,6 +170,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       if (!IsName(name)) throw Refused{"identity", "not a name"};
       found = enrolments_.ByName(name);
     }
+    known = found.enrolment.name;
     if (found.state == EnrolmentState::kRevoked) {
       throw Refused{"revoked", "this certificate was revoked; ask for a new kit"};
     }
@@ -185,13 +191,26 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     return {CodeOf(why.reason), fmt::format("{}: {}", why.reason, why.message)};
   }
 
+  // Uploads under way of a client: two, the one that goes on and the one that was cut.
+  bool CountUpload(int client) {
+    const std::lock_guard lock(uploads_mutex_);
+    if (uploads_[client] >= kMostUploads) {
+      throw Refused{"busy", "this client's uploads before it have not ended yet"};
+    }
+    ++uploads_[client];
+    return true;
+  }
+  void UncountUpload(int client) {
+    const std::lock_guard lock(uploads_mutex_);
+    if (--uploads_[client] == 0) uploads_.erase(client);
+  }
+
   template <class Work>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const Work& work) {
     auto* reactor = context->DefaultReactor();
     std::string name;
     try {
-      const Caller caller = CallerOf(*context);
-      name = caller.name;
+      const Caller caller = CallerOf(*context, name);
       work(caller);
       reactor->Finish(grpc::Status::OK);
     } catch (const Refused& why) {
@@ -205,10 +224,10 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
    public:
     Downloading(Service& service, grpc::CallbackServerContext* context,
                 const v1::DownloadRequest& request)
-        : service_(service), request_(request), paced_(context) {
+        : service_(service), request_(request), paced_(context, false) {
       service_.pace_.Add(&paced_);
       try {
-        caller_ = service_.CallerOf(*context);
+        caller_ = service_.CallerOf(*context, caller_.name);
         content_ = service_.coordinator_.Content(caller_, request_);
         next_ = request_.offset();
         Write();
@@ -219,7 +238,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
     void OnWriteDone(bool ok) override {
       if (!ok) {
-        Finish({grpc::StatusCode::CANCELLED, "the client is gone"});
+        Finish(paced_.cut ? service_.StatusOf(*paced_.context, kTooSlow, caller_.name)
+                          : grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
         return;
       }
       paced_.moved += chunk_.data().size();
@@ -258,23 +278,26 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   class Uploading final : public grpc::ServerReadReactor<v1::UploadPart> {
    public:
     Uploading(Service& service, grpc::CallbackServerContext* context, v1::UploadReply* reply)
-        : service_(service), context_(context), paced_(context), reply_(reply) {}
+        : service_(service), context_(context), paced_(context, true), reply_(reply) {}
 
     void Begin(const std::shared_ptr<Uploading>& self) {
       self_ = self;
       service_.pace_.Add(&paced_);
       try {
-        caller_ = service_.CallerOf(*context_);
+        caller_ = service_.CallerOf(*context_, caller_.name);
+        service_.coordinator_.CheckMayUpload(caller_);
+        counted_ = service_.CountUpload(caller_.place);
         StartRead(&part_);
       } catch (const Refused& why) {
-        End(service_.StatusOf(*context_, why, ""));
+        End(service_.StatusOf(*context_, why, caller_.name));
       }
     }
 
     void OnReadDone(bool ok) override {
       if (!ok) {
         Park();
-        End({grpc::StatusCode::ABORTED, "slow: the stream ended before the bytes did"});
+        End(paced_.cut ? service_.StatusOf(*context_, kTooSlow, caller_.name)
+                       : grpc::Status(grpc::StatusCode::ABORTED, "the stream ended early"));
         return;
       }
       try {
@@ -300,6 +323,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
     void OnDone() override {
       service_.pace_.Remove(&paced_);
+      if (counted_) service_.UncountUpload(caller_.place);
       self_.reset();
     }
 
@@ -404,7 +428,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     Caller caller_;
     v1::UploadPart part_;
     UploadStream stream_;
-    bool begun_ = false;
+    bool begun_ = false, counted_ = false;
     std::mutex mutex_;  // of all below
     bool beginning_ = false, admitted_early_ = false, waits_for_room_ = false, ended_ = false;
   };
@@ -414,6 +438,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   bool tls_;
   Pace pace_;
   std::function<void(const AuditEvent&)> audit_;
+  std::mutex uploads_mutex_;  // of the one below
+  std::map<int, int> uploads_;
 };
 
 namespace {

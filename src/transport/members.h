@@ -14,6 +14,8 @@ struct Member {
   int rounds = 0;      // that its updates count in
   int missed = 0;      // rounds in a row that ended without it
   bool left = false;   // it said so, and has not come back
+  bool heard = true;   // it has called since it last missed a round; not saved
+  int chances = 1;     // times that a call makes rounds wait for it again; not saved
 };
 
 // By place in the enrolment list.
