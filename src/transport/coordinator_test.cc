@@ -100,7 +100,12 @@ struct OpenRound {
     std::promise<v1::PlanReply> answer;
     coordinator->WaitForPlan(Of(client), request,
                              [&](const v1::PlanReply& reply) { answer.set_value(reply); });
-    return answer.get_future().get();
+    auto reply = answer.get_future();
+    if (reply.wait_for(std::chrono::seconds(30)) != std::future_status::ready) {
+      coordinator->Dismiss();
+      ADD_FAILURE() << "nobody answers client " << client;
+    }
+    return reply.get();
   }
 
   // An honest upload's beginning and bytes.
@@ -230,10 +235,12 @@ TEST(Coordinator, HeadersThatCannotBeAreRefusedAndStrike) {
 TEST(Coordinator, BytesMustHaveTheDigestOfTheHeader) {
   OpenRound open(2, {.min_clients = 1});
   open.Begin();
-  auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  const v1::PlanReply plan = open.Plan_(0);
+  auto [begin, bytes] = open.Update_(0, plan);
   bytes[5] ^= 1;
   EXPECT_EQ(open.Send(0, begin, bytes), "digest");
-  EXPECT_EQ(open.SendHonest(0), "refused");  // it sits out the round
+  const auto [honest, honest_bytes] = open.Update_(0, plan);
+  EXPECT_EQ(open.Send(0, honest, honest_bytes), "refused");  // it sits out the round
 }
 
 TEST(Coordinator, MoreBytesThanSaidAreRefused) {
