@@ -186,6 +186,11 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
 
 void Config::Bind(const std::string& name, Field field, std::string meaning, Allowed allowed) {
   Check(FindOrNull(name) == nullptr, "a key is bound twice: " + name);
+  const std::string section = SectionOf(name);
+  const bool known = std::any_of(keys_.begin(), keys_.end(),
+                                 [&](const Key& key) { return SectionOf(key.name) == section; });
+  Check(!known || SectionOf(keys_.back().name) == section,
+        "a section's keys are not bound together: " + name);
   keys_.push_back({name, field, std::move(meaning), std::move(allowed)});
 }
 

@@ -16,9 +16,10 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.features);
   Bind(config, experiment.train);
   BindEngine(config, experiment.model);
+  Bind(config, experiment.eval);
+  // The keys of a section are bound one after the other: [server] is of four structs.
   Bind(config, experiment.rule);
   Bind(config, experiment.limits);
-  Bind(config, experiment.eval);
   Bind(config, experiment.coordinator);
   Bind(config, experiment.wire);
   Bind(config, experiment.join);

@@ -5,9 +5,21 @@
 #include <filesystem>
 
 #include "method/method.h"
+#include "tests/folders.h"
 
 namespace kindred {
 namespace {
+
+TEST(Configs, WhatIsShownCanBeReadBack) {
+  const auto folder = TestFolder();
+  Experiment shown, read;
+  Config config = BindExperiment(shown), again = BindExperiment(read);
+  config.Apply("server.min_clients", "7", "test");
+  config.Apply("server.rule", "median", "test");
+  WriteFileAtomically(folder.path() / "config.toml", config.ToToml());
+  again.ApplyFile(folder.path() / "config.toml");
+  EXPECT_EQ(again.ToJson(), config.ToJson());
+}
 
 // A file a method, over a file a scale: each pair is a configuration that can be trained.
 TEST(Configs, EveryMethodCanBeMadeAtEveryScale) {
