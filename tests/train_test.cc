@@ -129,9 +129,11 @@ TEST(Train, EveryRuleHasOneModelForAnyWorkers) {
   std::set<std::string> digests;
   for (const std::string rule : {"mean", "median", "trimmed", "krum"}) {
     for (const int workers : {1, 2}) {
-      const Ran ran = Kindred(folder, fmt::format("{} --set train.rounds=2 --set server.rule={} "
-                                                  "--workers {} --out {}{}",
-                                                  kTinySix, rule, workers, rule, workers));
+      const Ran ran = Kindred(
+          folder,
+          fmt::format("{} --set train.rounds=2 --set train.participation=1 --set server.rule={} "
+                      "--workers {} --out {}{}",
+                      kTinySix, rule, workers, rule, workers));
       ASSERT_EQ(ran.code, 0) << ran.err;
     }
     EXPECT_EQ(DigestIn(folder, rule + "1"), DigestIn(folder, rule + "2"));
