@@ -24,6 +24,18 @@ __int128 ToFixed(float value) {
   return bits >> 31 ? -mantissa : mantissa;
 }
 
+// ToFixed(value) x weight. A float whose bits all count is multiplied before it is shifted: in 64
+// bits, the same whole number.
+inline __int128 ToWeighted(float value, int64_t weight) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const int exponent = static_cast<int>(bits >> 23 & 0xff);
+  const int shift = exponent - 150 + kFraction;
+  if (shift < 0 || exponent == 0) [[unlikely]]
+    return ToFixed(value) * weight;
+  const int64_t product = static_cast<int64_t>((bits & 0x7fffff) | 0x800000) * weight;
+  return static_cast<__int128>(bits >> 31 ? -product : product) << shift;
+}
+
 // sum / weight x 2^-80, rounded to nearest once: bits beyond a double's 53 only leave a mark in the
 // last.
 float ToMean(__int128 sum, int64_t weight) {
@@ -80,7 +92,7 @@ void WeightedMean::Add(const NamedTensors& model, int64_t weight) {
       for (size_t i = 0; i < size; ++i) sum.most[i] = std::max(sum.most[i], data[i]);
     } else {
       const float* data = tensor.data_ptr<float>();
-      for (size_t i = 0; i < size; ++i) sum.floats[i] += ToFixed(data[i]) * weight;
+      for (size_t i = 0; i < size; ++i) sum.floats[i] += ToWeighted(data[i], weight);
     }
   }
   weight_ += weight;

@@ -459,6 +459,9 @@ void Limit(grpc::ServerBuilder& builder, const WireLimits& limits) {
   // Nobody's bytes are decompressed: a compressed message is refused.
   builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1);
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  // What a stream may send before it is read: uploads that wait for room hold no more than this.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(kMostChunk));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadata);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
