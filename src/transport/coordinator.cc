@@ -39,7 +39,7 @@ Refused RefusedFor(const std::string& why) {
   return {why.substr(0, colon), why};
 }
 
-// A client that missed rounds has called: it is asked again, and a few times waited for. Whoever
+// A client that missed rounds has called: it is asked again, and once more waited for. Whoever
 // calls and never answers must not make every round last until its deadline.
 void Hear(Member& member) {
   member.heard = true;
@@ -85,7 +85,6 @@ Coordinator::Coordinator(const CoordinatorOptions& options, RunOffer offer, Memb
 Coordinator::~Coordinator() = default;
 
 // --- what clients ask for
-// -------------------------------------------------------------------------
 
 v1::JoinReply Coordinator::Join(const Caller& caller, const v1::JoinRequest& request) {
   if (request.protocol() != kProtocol) {
@@ -353,7 +352,6 @@ void Coordinator::Leave(const Caller& caller, const v1::LeaveRequest& request) {
 }
 
 // --- uploads
-// --------------------------------------------------------------------------------------
 
 void Coordinator::Strike(int client, const Refused& why) {
   Member& member = members_.at(client);
@@ -550,7 +548,6 @@ void Coordinator::ParkUpload(const UploadStream& stream) {
 }
 
 // --- rounds
-// ---------------------------------------------------------------------------------------
 
 bool Coordinator::IsOut(int client, const std::map<int, std::string>& enrolled) const {
   const auto member = members_.find(client);

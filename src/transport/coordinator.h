@@ -40,7 +40,7 @@ struct RunOffer {
   UploadShape shape;
 };
 
-// Those who are enrolled now and not revoked, by place. Asked often; may change while a run lasts.
+// Those whose enrolment is valid now, by place. Asked often; may change while a run lasts.
 using Enrolled = std::function<std::map<int, std::string>()>;
 
 // An upload on its way in, and one of the streams that bring it: when a stream breaks the next goes

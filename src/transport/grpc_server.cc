@@ -156,7 +156,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   };
 
   // Who asks: what the certificate says, and on a plain-text loopback the name that is given.
-  // `name` is set as soon as it is known, for the log of a refusal.
+  // `known` is the name as soon as there is one, for the log of a refusal.
   Caller CallerOf(const grpc::CallbackServerContext& context, std::string& known) const {
     FoundEnrolment found;
     if (tls_) {
