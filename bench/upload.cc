@@ -33,13 +33,13 @@ NamedTensors Weights(int megabytes) {
   torch::manual_seed(7);
   for (int i = 0; i < 16; ++i) {
     model[fmt::format("q/layer{:02}.weight", i)] =
-        torch::randn({int64_t{megabytes} << 14, 1}) * 0.05;
+        torch::randn({int64_t{megabytes} << 14, 1}).mul_(0.05);
   }
   return model;
 }
 
-UploadShape ShapeOf(int megabytes) {
-  return {.manifest = ManifestOf(Weights(megabytes), Precision::kFloat), .width = 128, .most = 0};
+UploadShape ShapeOf(const NamedTensors& weights) {
+  return {.manifest = ManifestOf(weights, Precision::kFloat), .width = 128, .most = 0};
 }
 
 std::string PeakMemory() {
@@ -80,7 +80,8 @@ void ServeRounds(const std::string& pki, int sending, int megabytes, int rounds)
   std::atomic<bool> stop = false;
   Enrolments enrolments(pki);
   const auto quiet = [](const AuditEvent&) {};
-  RunOffer offer = {.run = "bench", .rounds = rounds, .shape = ShapeOf(megabytes)};
+  ServerState state = {.global = Weights(megabytes)};
+  RunOffer offer = {.run = "bench", .rounds = rounds, .shape = ShapeOf(state.global)};
   const auto enrolled = [&] {
     std::map<int, std::string> all;
     for (const auto& each : enrolments.All()) all[each.place] = each.name;
@@ -90,7 +91,6 @@ void ServeRounds(const std::string& pki, int sending, int megabytes, int rounds)
   Coordinator coordinator({.min_clients = sending}, offer, {}, enrolled, stop, quiet);
   const GrpcServer server("127.0.0.1:0", ReadServerKit(pki), {}, coordinator, enrolments, quiet);
   std::cout << server.address() << std::endl;
-  ServerState state = {.global = Weights(megabytes)};
   RunRounds({.train = {.rounds = rounds, .participation = sending / clients}}, coordinator, state,
             [&](const RoundReport&) {});
   std::cout << PeakMemory() << std::endl;
@@ -184,8 +184,8 @@ int Main(int connected, int sending, int megabytes, int turns) {
   Child ours({"serve", pki.string(), std::to_string(sending), std::to_string(megabytes),
               std::to_string(turns)});
   Child bare({"discard", pki.string()});
-  const UploadShape shape = ShapeOf(megabytes);
   NamedTensors weights = Weights(megabytes);
+  const UploadShape shape = ShapeOf(weights);
   for (auto& [name, tensor] : weights) tensor += 1e-4;
   const PackedUpdate packed =
       PackUpdate({.model = weights, .images = 10, .loss = 1, .steps = 1, .seen = 1}, shape);

@@ -37,13 +37,13 @@ struct Federation {
     joined.resize(static_cast<size_t>(clients));
   }
 
-  void Serve(const std::string& more = "") {
+  void Serve(const std::string& before = "") {
     const std::string listen = address.empty() ? "127.0.0.1:0" : address;
     server = std::make_unique<Process>(
         folder.path(),
-        fmt::format("serve --resume --config {} --listen {} --pki pki --out served {}", config,
-                    listen, more),
-        "serve.log");
+        fmt::format("serve --resume --config {} --listen {} --pki pki --out served", config,
+                    listen),
+        "serve.log", before);
     if (address.empty()) address = server->After("listening on ");
   }
 
@@ -56,13 +56,13 @@ struct Federation {
     }
   }
 
-  void Join(int i, const std::string& more = "") {
+  void Join(int i, const std::string& before = "") {
     joined[static_cast<size_t>(i)] = std::make_unique<Process>(
         folder.path(),
         fmt::format("join --kit kit-c{0} --config {1} --set client.share={0}/{2} --set "
-                    "client.key=seeded --set train.workers=1 --out joined-{0} {3}",
-                    i, config, clients, more),
-        fmt::format("join-{}.log", i));
+                    "client.key=seeded --set train.workers=1 --out joined-{0}",
+                    i, config, clients),
+        fmt::format("join-{}.log", i), before);
   }
 
   std::string TrainDigest() {
@@ -107,6 +107,31 @@ TEST(Federation, HasTheDigestOfTheSimulationAndLeavesTheModelWithEveryClient) {
       Kindred(federation.folder, "join --kit kit-c0 --config " + kTinyFile + " --out joined-0");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.err.find("finished"), std::string::npos) << again.err;
+}
+
+// Files may not grow beyond 100 kB: neither the coordinator's checkpoints nor what a client keeps
+// can be written. The round goes on, both say so, and the others end with the model.
+TEST(Federation, FullDisksAreAlarmsAndChangeNothing) {
+  const std::string kFull = "ulimit -f 200 &&";
+  Federation federation(kTinyFile + " --set server.linger=10", 5);
+  federation.address = FreeAddress();
+  federation.Issue();
+  federation.Serve(kFull);
+  federation.Join(0, kFull);
+  for (int i = 1; i < 5; ++i) federation.Join(i);
+  const std::string digest = federation.TrainDigest();
+  EXPECT_EQ(federation.server->Wait(300), 3) << federation.server->Log();
+  EXPECT_NE(federation.server->Log().find("no checkpoint of round 1"), std::string::npos)
+      << federation.server->Log();
+  Process& full = *federation.joined[0];
+  EXPECT_EQ(full.Wait(60), 3) << full.Log();
+  EXPECT_NE(full.Log().find("round 1 could not be kept"), std::string::npos) << full.Log();
+  for (int i = 1; i < 5; ++i) {
+    Process& client = *federation.joined[static_cast<size_t>(i)];
+    EXPECT_EQ(client.Wait(60), 0) << client.Log();
+    const auto run = federation.folder.path() / fmt::format("joined-{}", i);
+    EXPECT_EQ(FederationSummary(run)["model_digest"], digest);
+  }
 }
 
 // Whoever is killed at whatever moment: the model is the same.

@@ -21,11 +21,13 @@ namespace kindred {
 class Process {
  public:
   // Starts `kindred ARGUMENTS` in a shell, in `folder`; what it prints is appended to `log` there.
-  Process(const std::filesystem::path& folder, const std::string& arguments, const std::string& log)
+  // `before`: what the shell does first ("ulimit -f 200 && ").
+  Process(const std::filesystem::path& folder, const std::string& arguments, const std::string& log,
+          const std::string& before = "")
       : log_(folder / log) {
     const std::string command =
-        fmt::format("cd '{0}' && XDG_CACHE_HOME='{0}/.cache' exec {1} {2} >>'{3}' 2>&1",
-                    folder.string(), KINDRED_PROGRAM, arguments, log_.string());
+        fmt::format("cd '{0}' && {4} XDG_CACHE_HOME='{0}/.cache' exec {1} {2} >>'{3}' 2>&1",
+                    folder.string(), KINDRED_PROGRAM, arguments, log_.string(), before);
     std::string shell = "/bin/sh", flag = "-c", text = command;
     char* words[] = {shell.data(), flag.data(), text.data(), nullptr};
     EXPECT_EQ(posix_spawn(&pid_, shell.c_str(), nullptr, nullptr, words, environ), 0);

@@ -3,38 +3,14 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "model/distance.h"
 
 namespace kindred {
 namespace {
-
-constexpr int kFraction = 80;  // bits below the point; with 2^20 and kMostWeight: 126 bits
-
-// The float as a multiple of 2^-80, exact from 2^-57 up, else cut towards zero. |value| < 2^20.
-__int128 ToFixed(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const int exponent = static_cast<int>(bits >> 23 & 0xff);
-  __int128 mantissa = static_cast<__int128>(bits & 0x7fffff) | (exponent > 0 ? 0x800000 : 0);
-  const int shift = std::max(exponent, 1) - 150 + kFraction;
-  mantissa = shift >= 0 ? mantissa << shift : (shift > -32 ? mantissa >> -shift : 0);
-  return bits >> 31 ? -mantissa : mantissa;
-}
-
-// ToFixed(value) x weight. A float whose bits all count is multiplied before it is shifted: in 64
-// bits, the same whole number.
-inline __int128 ToWeighted(float value, int64_t weight) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const int exponent = static_cast<int>(bits >> 23 & 0xff);
-  const int shift = exponent - 150 + kFraction;
-  if (shift < 0 || exponent == 0) [[unlikely]]
-    return ToFixed(value) * weight;
-  const int64_t product = static_cast<int64_t>((bits & 0x7fffff) | 0x800000) * weight;
-  return static_cast<__int128>(bits >> 31 ? -product : product) << shift;
-}
 
 // sum / weight x 2^-80, rounded to nearest once: bits beyond a double's 53 only leave a mark in the
 // last.
@@ -44,7 +20,7 @@ float ToMean(__int128 sum, int64_t weight) {
   const Wide size = static_cast<Wide>(negative ? -sum : sum), divisor = static_cast<Wide>(weight);
   Wide quotient = size / divisor;
   bool rest = size % divisor != 0;
-  int scale = -kFraction;
+  int scale = -WideSums::kFraction;
   for (; quotient >> 53; ++scale) {
     rest |= (quotient & 1) != 0;
     quotient >>= 1;
@@ -59,13 +35,11 @@ void CheckAddable(const NamedTensors& model) {
   for (const auto& [name, tensor] : model) {
     Check(tensor.is_contiguous(), "not a resting tensor: " + name);
     if (tensor.scalar_type() == torch::kInt64) continue;
-    const float* data = tensor.data_ptr<float>();
-    for (int64_t i = 0; i < tensor.numel(); ++i) {
-      if (!(std::abs(data[i]) < 0x1p20f)) {
-        throw UsageError("{} holds {}: training has diverged; start again with a lower train.lr",
-                         name, data[i]);
-      }
-    }
+    const std::span values(tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel()));
+    if (CompareValues(values.data(), nullptr, values.size()).in_range) continue;
+    throw UsageError("{} holds {}: training has diverged; start again with a lower train.lr", name,
+                     *std::find_if(values.begin(), values.end(),
+                                   [](float value) { return !(std::abs(value) < 0x1p20f); }));
   }
 }
 
@@ -82,7 +56,7 @@ void WeightedMean::Add(const NamedTensors& model, int64_t weight) {
       sum.shape = tensor.sizes().vec();
       sum.counter = tensor.scalar_type() == torch::kInt64;
       if (sum.counter) sum.most.assign(size, std::numeric_limits<int64_t>::min());
-      if (!sum.counter) sum.floats.assign(size, 0);
+      if (!sum.counter) sum.floats = WideSums(size);
     }
     Check(
         sum.shape == tensor.sizes().vec() && sum.counter == (tensor.scalar_type() == torch::kInt64),
@@ -91,8 +65,7 @@ void WeightedMean::Add(const NamedTensors& model, int64_t weight) {
       const int64_t* data = tensor.data_ptr<int64_t>();
       for (size_t i = 0; i < size; ++i) sum.most[i] = std::max(sum.most[i], data[i]);
     } else {
-      const float* data = tensor.data_ptr<float>();
-      for (size_t i = 0; i < size; ++i) sum.floats[i] += ToWeighted(data[i], weight);
+      sum.floats.Add(std::span(tensor.data_ptr<float>(), size), static_cast<uint32_t>(weight));
     }
   }
   weight_ += weight;
@@ -108,7 +81,7 @@ void WeightedMean::Merge(const WeightedMean& other) {
   weight_ += other.weight_;
   for (auto& [name, sum] : sums_) {
     const Sum& more = other.sums_.at(name);
-    for (size_t i = 0; i < sum.floats.size(); ++i) sum.floats[i] += more.floats[i];
+    sum.floats.Add(more.floats);
     for (size_t i = 0; i < sum.most.size(); ++i) sum.most[i] = std::max(sum.most[i], more.most[i]);
   }
 }
@@ -123,7 +96,7 @@ NamedTensors WeightedMean::Take() const {
     }
     auto tensor = torch::empty(sum.shape);
     float* data = tensor.data_ptr<float>();
-    for (size_t i = 0; i < sum.floats.size(); ++i) data[i] = ToMean(sum.floats[i], weight_);
+    for (size_t i = 0; i < sum.floats.size(); ++i) data[i] = ToMean(sum.floats.At(i), weight_);
     mean.emplace(name, std::move(tensor));
   }
   return mean;

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "aggregate/wide_sums.h"
 #include "model/named_tensors.h"
 
 namespace kindred {
 
-// A running sum that is exact: each weighted float is a whole multiple of 2^-80 in 128 bits, so
-// neither the order of the models nor a grouping of them over machines changes a bit. Floats are
-// divided once, at the end; integer tensors (counters) give their maximum. Values below 2^-57 lose
-// their last bits to the multiple, those of 2^20 and above are refused. Not to be shared between
-// threads.
+// A running sum that is exact (wide_sums.h): neither the order of the models nor a grouping of them
+// over machines changes a bit. Floats are divided once, at the end; integer tensors (counters) give
+// their maximum. Values below 2^-57 lose their last bits, those of 2^20 and above are refused. Not
+// to be shared between threads.
 class WeightedMean {
  public:
   static constexpr int64_t kMostWeight = int64_t{1} << 26;  // the weights sum to less
@@ -37,8 +37,8 @@ class WeightedMean {
   struct Sum {
     std::vector<int64_t> shape;
     bool counter = false;
-    std::vector<__int128> floats;  // multiples of 2^-80; empty for counters
-    std::vector<int64_t> most;     // of counters
+    WideSums floats;            // none for counters
+    std::vector<int64_t> most;  // of counters
   };
   std::map<std::string, Sum> sums_;
   int64_t weight_ = 0;

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 #include <sodium.h>
+#include <xxhash.h>
 
 #include <array>
 
@@ -53,6 +54,27 @@ std::string Digest::Hex() {
   const int failed = crypto_generichash_final(&state_->blake2b, result.data(), result.size());
   Check(failed == 0, "a digest was ended twice");
   return ToHex(result);
+}
+
+struct Checksum::State {
+  XXH3_state_t* xxh3 = XXH3_createState();  // aligned as it needs
+  ~State() { XXH3_freeState(xxh3); }
+};
+
+Checksum::Checksum() : state_(std::make_unique<State>()) { XXH3_128bits_reset(state_->xxh3); }
+Checksum::~Checksum() = default;
+Checksum::Checksum(Checksum&&) noexcept = default;
+Checksum& Checksum::operator=(Checksum&&) noexcept = default;
+
+Checksum& Checksum::Add(std::span<const uint8_t> bytes) {
+  XXH3_128bits_update(state_->xxh3, bytes.data(), bytes.size());
+  return *this;
+}
+
+std::string Checksum::Hex() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_->xxh3));
+  return ToHex(canonical.digest);
 }
 
 std::string Md5Hex(std::span<const uint8_t> bytes) {

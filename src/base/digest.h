@@ -1,4 +1,5 @@
-// Fingerprints: BLAKE2b for what Kindred makes, MD5 only to recognise published files.
+// Fingerprints: BLAKE2b for what Kindred makes, XXH3 against accidents on the way, MD5 only to
+// recognise published files.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,24 @@ class Digest {
 
   // 64 hexadecimal digits. Ends the digest: nothing may be added after it.
   std::string Hex();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A running XXH3-128, many times faster than a digest. It finds what was damaged, not what was
+// forged: whoever chooses the bytes can choose its value.
+class Checksum {
+ public:
+  Checksum();
+  ~Checksum();
+  Checksum(Checksum&&) noexcept;
+  Checksum& operator=(Checksum&&) noexcept;
+
+  Checksum& Add(std::span<const uint8_t> bytes);
+
+  std::string Hex() const;  // 32 hexadecimal digits
 
  private:
   struct State;

@@ -19,6 +19,13 @@ TEST(Digest, IsBlake2b256) {  // `printf abc | b2sum -l 256`
             "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
 }
 
+TEST(Checksum, IsXxh3OfWhatWasAddedInPieces) {  // `printf abc | xxh128sum`
+  EXPECT_EQ(Checksum().Add(AsBytes("abc")).Hex(), "06b05ab6733a618578af5f94892f3950");
+  EXPECT_EQ(Checksum().Add(AsBytes("a")).Add(AsBytes("bc")).Hex(),
+            Checksum().Add(AsBytes("abc")).Hex());
+  EXPECT_NE(Checksum().Add(AsBytes("abd")).Hex(), Checksum().Add(AsBytes("abc")).Hex());
+}
+
 TEST(Digest, SeesWhereOneTextEndsAndTheNextBegins) {
   const auto hex = [](std::string_view a, std::string_view b) {
     return Digest().Add(a).Add(b).Hex();

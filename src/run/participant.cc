@@ -398,11 +398,12 @@ class Participant {
   std::optional<Json> TakeModel(const v1::PlanReply& plan) {
     const auto model = FetchModel(plan);
     if (!model) return std::nullopt;
-    RunState state = {.next_round = static_cast<int>(offer_.rounds()),
-                      .server = {.global = *model},
-                      .progress = "{}",
-                      .identity = offer_.run(),
-                      .input = input_.ToText()};
+    RunState state;
+    state.next_round = static_cast<int>(offer_.rounds());
+    state.server.global = *model;
+    state.progress = "{}";
+    state.identity = offer_.run();
+    state.input = input_.ToText();
     MakeFolder(dir_.checkpoints());
     LocalStore none(0, dir_.scratch());
     SaveCheckpoint(dir_.checkpoints(), state, none);

@@ -51,27 +51,6 @@ void Hear(Member& member) {
 
 }  // namespace
 
-class IncomingUpload {
- public:
-  ~IncomingUpload() {
-    if (reserved) *reserved -= header.bytes();
-  }
-
-  int client = 0;
-  v1::UploadHeader header;
-  std::string digest;
-  // Of the coordinator's lock:
-  bool streaming = false;  // a stream brings its bytes, or will when there is room
-  bool whole = false;      // handed to the round
-  std::shared_ptr<std::atomic<uint64_t>> reserved;  // its room is taken from it; null: none yet
-  std::function<void()> on_admitted;
-
-  std::mutex mutex;  // of all below; taken after the coordinator's
-  int turn = 0;      // of the stream that may add bytes
-  Bytes bytes;       // as they come
-  Digest running;    // over header and bytes
-};
-
 Coordinator::Coordinator(const CoordinatorOptions& options, RunOffer offer, Members members,
                          Enrolled enrolled, const std::atomic<bool>& stop,
                          std::function<void(const AuditEvent&)> audit)
@@ -80,9 +59,9 @@ Coordinator::Coordinator(const CoordinatorOptions& options, RunOffer offer, Memb
       enrolled_(std::move(enrolled)),
       stop_(stop),
       audit_(std::move(audit)),
-      members_(std::move(members)) {}
-
-Coordinator::~Coordinator() = default;
+      members_(std::move(members)),
+      memory_(std::make_shared<UploadMemory>(static_cast<uint64_t>(options.upload_memory) << 20)),
+      line_(memory_) {}
 
 // --- what clients ask for
 
@@ -184,10 +163,10 @@ v1::PlanReply Coordinator::PlanOf(int client, std::unique_lock<std::mutex>& lock
   ++busy_;
   lock.unlock();
   const RemoteBank remote = plan_for(client).remote;
-  const Bytes bank = PackRows(remote.rows, offer_.shape.precision);
+  const Content bank(remote.rows, offer_.shape.precision);
   reply.set_bank_rows(static_cast<uint64_t>(remote.Size()));
   reply.set_bank_bytes(bank.size());
-  reply.set_bank_digest(DigestOfBytes(bank));
+  reply.set_bank_digest(bank.Digest());
   lock.lock();
   --busy_;
   changed_.notify_all();
@@ -251,7 +230,7 @@ void Coordinator::Tick() {
 
 double Coordinator::NeededRate() const {
   const std::lock_guard lock(mutex_);
-  if (queue_.empty()) return 0;
+  if (line_.Empty()) return 0;
   return static_cast<double>(BytesOf(offer_.shape.manifest)) / (options_.deadline / 4);
 }
 
@@ -281,11 +260,11 @@ Coordinator::Part& Coordinator::PartOf(int client, uint32_t round) {
   return at->second;
 }
 
-std::shared_ptr<const Bytes> Coordinator::Content(const Caller& caller,
-                                                  const v1::DownloadRequest& request) {
+std::shared_ptr<const Content> Coordinator::ContentOf(const Caller& caller,
+                                                      const v1::DownloadRequest& request) {
   std::unique_lock lock(mutex_);
   MemberOf(caller, request.run());
-  std::shared_ptr<const Bytes> content;
+  std::shared_ptr<const Content> content;
   if (final_ && request.what() == v1::DownloadRequest::MODEL) {
     content = final_;
   } else {
@@ -302,16 +281,17 @@ std::shared_ptr<const Bytes> Coordinator::Content(const Caller& caller,
       const PlanFor& plan_for = *round_->plan_for;
       ++busy_;
       lock.unlock();
-      auto bank = std::make_unique<Bytes>(
-          PackRows(plan_for(caller.place).remote.rows, offer_.shape.precision));
+      auto bank =
+          std::make_unique<Content>(plan_for(caller.place).remote.rows, offer_.shape.precision);
       lock.lock();
       --busy_;
       changed_.notify_all();
       *banks_ += bank->size();
-      content = std::shared_ptr<const Bytes>(bank.release(), [counter = banks_](const Bytes* gone) {
-        *counter -= gone->size();
-        delete gone;
-      });
+      content =
+          std::shared_ptr<const Content>(bank.release(), [counter = banks_](const Content* gone) {
+            *counter -= gone->size();
+            delete gone;
+          });
     }
   }
   if (request.offset() > content->size()) {
@@ -335,9 +315,8 @@ v1::UploadReply Coordinator::UploadStatus(const Caller& caller, const v1::Upload
   const Part& part = PartOf(caller.place, key.round());
   v1::UploadReply reply;
   reply.set_accepted(!part.accepted.empty());
-  if (part.upload && part.upload->header.key().id() == key.id()) {
-    const std::lock_guard of_upload(part.upload->mutex);
-    reply.set_received(part.upload->bytes.size());
+  if (part.upload && part.upload->header().key().id() == key.id()) {
+    reply.set_received(part.upload->Received());
   }
   return reply;
 }
@@ -374,51 +353,35 @@ void Coordinator::Strike(int client, const Refused& why) {
 // Forgets what has come of an upload; its room is free when the last stream lets go of it.
 void Coordinator::Drop(Part& part) {
   if (!part.upload) return;
-  if (std::erase(queue_, part.upload) > 0) woken_.push_back(part.upload->on_admitted);
-  {
-    const std::lock_guard lock(part.upload->mutex);
-    ++part.upload->turn;
-  }
+  if (auto admitted = line_.Leave(*part.upload)) woken_.push_back(std::move(admitted));
+  part.upload->EndTurn();
   part.upload.reset();
+  part.streaming = part.whole = false;
 }
 
-// Gives room to those that wait for it, in their order; uploads whose stream broke make room.
+// Drops an upload whose stream broke, to make room.
+bool Coordinator::DropParked() {
+  const auto parked = std::find_if(round_->parts.begin(), round_->parts.end(), [](auto& entry) {
+    const Part& part = entry.second;
+    return part.upload && !part.streaming && !part.whole && part.upload->HasRoom();
+  });
+  if (parked == round_->parts.end()) return false;
+  Drop(parked->second);
+  return true;
+}
+
+// Gives room to those that wait for it, in their order.
 void Coordinator::Admit(Later& later) {
-  const uint64_t most = static_cast<uint64_t>(options_.upload_memory) << 20;
-  while (!queue_.empty()) {
-    const auto upload = queue_.front();
-    const uint64_t bytes = upload->header.bytes();
-    if (*reserved_ > 0 && *reserved_ + bytes > most) {
-      const auto parked =
-          std::find_if(round_->parts.begin(), round_->parts.end(), [](const auto& entry) {
-            const auto& other = entry.second.upload;
-            return other && other->reserved && !other->streaming && !other->whole;
-          });
-      if (parked == round_->parts.end()) return;
-      Drop(parked->second);
-      continue;
-    }
-    queue_.pop_front();
-    *reserved_ += bytes;
-    upload->reserved = reserved_;
-    later.push_back([upload, bytes] {
-      {
-        const std::lock_guard lock(upload->mutex);
-        upload->bytes.reserve(bytes);
-      }
-      upload->on_admitted();
-    });
-  }
+  auto admitted = line_.Admit([&] { return DropParked(); });
+  std::move(admitted.begin(), admitted.end(), std::back_inserter(later));
 }
 
-std::shared_ptr<IncomingUpload> Coordinator::NewUpload(const Caller& caller,
-                                                       const v1::UploadBegin& begin) {
-  auto upload = std::make_shared<IncomingUpload>();
-  upload->client = caller.place;
-  upload->header = begin.header();
-  upload->digest = begin.digest();
-  upload->running = BeginDigest(begin.header());
-  return upload;
+// The part that this stream brings the upload of; null when that is over.
+Coordinator::Part* Coordinator::PartBy(const UploadStream& stream) {
+  if (!round_) return nullptr;
+  const auto at = round_->parts.find(stream.upload->client());
+  if (at == round_->parts.end() || at->second.upload != stream.upload) return nullptr;
+  return &at->second;
 }
 
 // Throws unless the header can be that of an update of this client in this round.
@@ -429,7 +392,7 @@ void Coordinator::CheckBegin(const Caller& caller, const v1::UploadBegin& begin,
   if (header.nonce() != round_->nonce) {
     throw Refused{"nonce", "not the nonce of this round; ask for the plan again"};
   }
-  if (part.upload && part.upload->whole) {
+  if (part.whole) {
     throw Refused{"busy", "this client's upload is being looked at; ask for its status"};
   }
   if (!IsName(header.key().id())) throw Refused{"manifest", "an upload without a proper id"};
@@ -438,6 +401,9 @@ void Coordinator::CheckBegin(const Caller& caller, const v1::UploadBegin& begin,
   if (header.images() != enrolled) {
     throw Refused{"images", fmt::format("{} images, but this client enrolled with {}",
                                         header.images(), enrolled)};
+  }
+  if (DigestOf(header) != begin.digest()) {
+    throw Refused{"digest", "the header does not have the digest that comes with it"};
   }
 }
 
@@ -455,28 +421,19 @@ UploadStream Coordinator::BeginUpload(const Caller& caller, const v1::UploadBegi
     }
     CheckBegin(caller, begin, part);
     const bool goes_on = part.upload &&
-                         part.upload->header.key().id() == begin.header().key().id() &&
-                         part.upload->digest == begin.digest();
+                         part.upload->header().key().id() == begin.header().key().id() &&
+                         part.upload->digest() == begin.digest();
     if (!goes_on) {
       Drop(part);
-      part.upload = NewUpload(caller, begin);
+      part.upload = std::make_shared<IncomingUpload>(caller.place, begin);
     }
-    IncomingUpload& upload = *part.upload;
-    {
-      const std::lock_guard of_upload(upload.mutex);
-      if (begin.offset() != upload.bytes.size()) {
-        throw Refused{"offset", fmt::format("at {}, but {} bytes are here", begin.offset(),
-                                            upload.bytes.size())};
-      }
-      stream = {part.upload, ++upload.turn};
-    }
-    upload.streaming = true;
-    upload.on_admitted = std::move(admitted);
-    std::erase(queue_, part.upload);
-    if (upload.reserved) {
-      later.push_back([held = part.upload] { held->on_admitted(); });
+    stream = {part.upload, part.upload->NextTurn(begin.offset())};
+    part.streaming = true;
+    if (auto before = line_.Leave(*part.upload)) woken_.push_back(std::move(before));
+    if (part.upload->HasRoom()) {
+      later.push_back(std::move(admitted));
     } else {
-      queue_.push_back(part.upload);
+      line_.Enter(part.upload, std::move(admitted));
       Admit(later);
     }
   } catch (const Refused& why) {
@@ -489,45 +446,30 @@ UploadStream Coordinator::BeginUpload(const Caller& caller, const v1::UploadBegi
 }
 
 bool Coordinator::AddBytes(const UploadStream& stream, std::string_view bytes) {
-  IncomingUpload& upload = *stream.upload;
-  {
-    const std::lock_guard lock(upload.mutex);
-    if (upload.turn != stream.turn) {
-      throw Refused{"busy", "another stream brings this upload, or its round is over"};
-    }
-    const uint64_t left = upload.header.bytes() - upload.bytes.size();
-    if (bytes.size() <= kMostChunk && bytes.size() <= left) {
-      const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
-      upload.bytes.insert(upload.bytes.end(), first, first + bytes.size());
-      upload.running.Add(std::span(first, bytes.size()));
-      received_ += bytes.size();
-      return bytes.size() == left;
-    }
+  try {
+    const bool last = stream.upload->Add(stream.turn, bytes);
+    received_ += bytes.size();
+    return last;
+  } catch (const Refused& why) {
+    const std::lock_guard lock(mutex_);
+    Strike(stream.upload->client(), why);
+    throw;
   }
-  const Refused why = {"size", "more bytes than the header says, or a chunk above 1 MiB"};
-  const std::lock_guard lock(mutex_);
-  Strike(upload.client, why);
-  throw why;
 }
 
 void Coordinator::EndUpload(const UploadStream& stream,
                             std::function<void(const std::optional<Refused>&)> done) {
-  IncomingUpload& upload = *stream.upload;
   const std::lock_guard lock(mutex_);
-  std::string digest;
-  {
-    const std::lock_guard of_upload(upload.mutex);
-    if (upload.turn != stream.turn) throw Refused{"round", "its round is over"};
-    digest = upload.running.Hex();
-    ++upload.turn;
+  try {
+    stream.upload->Complete(stream.turn);
+  } catch (const Refused& why) {
+    Strike(stream.upload->client(), why);
+    throw;
   }
-  if (digest != upload.digest) {
-    const Refused why = {"digest", "the bytes do not have the digest that the header says"};
-    Strike(upload.client, why);
-    throw why;
-  }
-  upload.streaming = false;
-  upload.whole = true;
+  Part* part = PartBy(stream);
+  if (part == nullptr) throw Refused{"round", "its round is over"};
+  part->streaming = false;
+  part->whole = true;
   ready_.push_back({stream.upload, std::move(done)});
   changed_.notify_all();
 }
@@ -536,13 +478,11 @@ void Coordinator::ParkUpload(const UploadStream& stream) {
   Later later;
   {
     const std::lock_guard lock(mutex_);
-    {
-      const std::lock_guard of_upload(stream.upload->mutex);
-      if (stream.upload->turn != stream.turn) return;  // another stream has it
-    }
-    stream.upload->streaming = false;
-    std::erase(queue_, stream.upload);
-    if (round_) Admit(later);
+    Part* part = PartBy(stream);
+    if (part == nullptr || !stream.upload->IsTurn(stream.turn)) return;  // another stream has it
+    part->streaming = false;
+    line_.Leave(*stream.upload);
+    Admit(later);
   }
   for (const auto& call : later) call();
 }
@@ -628,14 +568,14 @@ bool Coordinator::Over(const Chosen& chosen, Clock::time_point since, bool& warn
 void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
                        std::unique_lock<std::mutex>& lock) {
   IncomingUpload& upload = *ready.upload;
-  const v1::UploadHeader& header = upload.header;
+  const v1::UploadHeader& header = upload.header();
   const int number = round_->number;
-  const std::string name = members_.at(upload.client).name;
+  const std::string name = members_.at(upload.client()).name;
   lock.unlock();
   const UploadShape& shape = offer_.shape;
   const uint64_t model = BytesOf(shape.manifest);
-  Arrival arrival = {.client = upload.client,
-                     .model = Unpack(std::span(upload.bytes).first(model), shape.manifest),
+  Arrival arrival = {.client = upload.client(),
+                     .model = Unpack(upload.bytes().first(model), shape.manifest),
                      .images = header.images(),
                      .loss = header.loss(),
                      .steps = header.steps(),
@@ -643,8 +583,8 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
   arrival.metrics.insert(header.metrics().begin(), header.metrics().end());
   if (header.feature_rows() > 0) {
     arrival.features =
-        UnpackRows(std::span(upload.bytes).subspan(model),
-                   static_cast<int64_t>(header.feature_rows()), shape.width, shape.precision);
+        UnpackRows(upload.bytes().subspan(model), static_cast<int64_t>(header.feature_rows()),
+                   shape.width, shape.precision);
   }
   std::optional<Refused> refused;
   try {
@@ -659,13 +599,13 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
           .reason = refused ? refused->reason : "",
           .detail = refused ? refused->message : fmt::format("{} bytes", header.bytes())});
   lock.lock();
-  Part& part = round_->parts.at(upload.client);
+  Part& part = round_->parts.at(upload.client());
   Later later;
   if (refused) {
-    Strike(upload.client, *refused);
+    Strike(upload.client(), *refused);
   } else {
-    part.accepted = upload.digest;
-    Member& member = members_.at(upload.client);
+    part.accepted = upload.digest();
+    Member& member = members_.at(upload.client());
     ++member.rounds;
     member.missed = 0;
     member.chances = Member().chances;
@@ -694,7 +634,8 @@ void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock
   }
   const int number = round_->number;
   round_.reset();
-  queue_.clear();
+  line_.Clear();
+  memory_->Trim();
   auto ready = std::move(ready_);
   ready_.clear();
   lock.unlock();
@@ -709,7 +650,7 @@ void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock
 Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
                          const OnArrival& on_arrival) {
   const Plan plan = plan_for(chosen.clients.front());
-  auto model = std::make_shared<const Bytes>(Pack(plan.model, offer_.shape.manifest));
+  auto model = std::make_shared<const Content>(plan.model, offer_.shape.manifest);
   std::unique_lock lock(mutex_);
   traffic_ = {};
   const uint64_t before = received_;
@@ -717,7 +658,7 @@ Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
                        .lr = plan.lr,
                        .nonce = FreshNonce(),
                        .model = model,
-                       .model_digest = DigestOfBytes(*model),
+                       .model_digest = model->Digest(),
                        .plan_for = &plan_for});
   for (const int client : chosen.clients) round_->parts[client] = {};
   const auto since = Clock::now();
@@ -746,8 +687,8 @@ Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
 
 void Coordinator::Finish(const NamedTensors& model) {
   std::unique_lock lock(mutex_);
-  final_ = std::make_shared<const Bytes>(Pack(model, offer_.shape.manifest));
-  final_digest_ = DigestOfBytes(*final_);
+  final_ = std::make_shared<const Content>(model, offer_.shape.manifest);
+  final_digest_ = final_->Digest();
   AnswerWaiters(lock);
   const auto since = Clock::now();
   const auto enrolled = enrolled_();

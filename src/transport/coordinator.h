@@ -19,7 +19,7 @@
 #include "transport/members.h"
 #include "transport/server_options.h"
 #include "transport/transport.h"
-#include "transport/upload_header.h"
+#include "transport/uploads.h"
 
 namespace kindred {
 
@@ -43,9 +43,7 @@ struct RunOffer {
 // Those whose enrolment is valid now, by place. Asked often; may change while a run lasts.
 using Enrolled = std::function<std::map<int, std::string>()>;
 
-// An upload on its way in, and one of the streams that bring it: when a stream breaks the next goes
-// on with the upload, and late bytes of the one before are refused.
-class IncomingUpload;
+// One of the streams that bring an upload.
 struct UploadStream {
   std::shared_ptr<IncomingUpload> upload;  // null: it was accepted before, nothing is to be sent
   int turn = 0;
@@ -56,13 +54,13 @@ class Coordinator : public Transport {
   // `members`: of the checkpoint that the run goes on from. `stop`: leave by Interrupted when set.
   Coordinator(const CoordinatorOptions& options, RunOffer offer, Members members, Enrolled enrolled,
               const std::atomic<bool>& stop, std::function<void(const AuditEvent&)> audit);
-  ~Coordinator() override;
 
   // --- what clients ask for; each throws Refused
   v1::JoinReply Join(const Caller& caller, const v1::JoinRequest& request);
   void WaitForPlan(const Caller& caller, const v1::PlanRequest& request,
                    std::function<void(const v1::PlanReply&)> answer);
-  std::shared_ptr<const Bytes> Content(const Caller& caller, const v1::DownloadRequest& request);
+  std::shared_ptr<const Content> ContentOf(const Caller& caller,
+                                           const v1::DownloadRequest& request);
   void Delivered(const Caller& caller, const v1::DownloadRequest& request);
   v1::UploadReply UploadStatus(const Caller& caller, const v1::UploadKey& key);
   void Leave(const Caller& caller, const v1::LeaveRequest& request);
@@ -108,6 +106,8 @@ class Coordinator : public Transport {
   struct Part {
     std::optional<v1::PlanReply> plan;       // once it was asked for
     std::shared_ptr<IncomingUpload> upload;  // under way, or parked
+    bool streaming = false;                  // a stream brings it, or will when there is room
+    bool whole = false;                      // it was handed to the round
     std::string accepted;                    // digest of the update that counts
     bool refused = false;                    // it sits out
   };
@@ -115,7 +115,7 @@ class Coordinator : public Transport {
     int number = 0;
     double lr = 0;
     std::string nonce;
-    std::shared_ptr<const Bytes> model;
+    std::shared_ptr<const Content> model;
     std::string model_digest;
     const PlanFor* plan_for = nullptr;
     std::map<int, Part> parts;  // of the chosen
@@ -138,8 +138,8 @@ class Coordinator : public Transport {
   void AnswerWaiters(std::unique_lock<std::mutex>& lock);
   void Admit(Later& later);
   void Drop(Part& part);
-  static std::shared_ptr<IncomingUpload> NewUpload(const Caller& caller,
-                                                   const v1::UploadBegin& begin);
+  bool DropParked();
+  Part* PartBy(const UploadStream& stream);
   void CheckBegin(const Caller& caller, const v1::UploadBegin& begin, const Part& part) const;
   void Take(Ready& ready, const OnArrival& on_arrival, std::unique_lock<std::mutex>& lock);
   void Strike(int client, const Refused& why);
@@ -161,14 +161,14 @@ class Coordinator : public Transport {
   std::map<int, Waiter> waiters_;
   std::deque<Ready> ready_;
   bool dismissed_ = false;
-  std::deque<std::shared_ptr<IncomingUpload>> queue_;  // uploads that wait for room
-  Later woken_;                                        // and those that need not any longer
-  // Bytes of uploads under way, and of banks on their way out. Shared with what holds the bytes.
-  std::shared_ptr<std::atomic<uint64_t>> reserved_ = std::make_shared<std::atomic<uint64_t>>(0);
+  std::shared_ptr<UploadMemory> memory_;
+  UploadLine line_;
+  Later woken_;  // of those that need not wait any longer
+  // Bytes of banks on their way out. Shared with what holds them.
   std::shared_ptr<std::atomic<uint64_t>> banks_ = std::make_shared<std::atomic<uint64_t>>(0);
   Traffic traffic_;  // of the round
   std::atomic<uint64_t> received_ = 0;
-  std::shared_ptr<const Bytes> final_;
+  std::shared_ptr<const Content> final_;
   std::string final_digest_;
   std::set<int> fetched_;
 };

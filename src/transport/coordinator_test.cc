@@ -126,7 +126,7 @@ struct OpenRound {
   }
 
   static void Sign(v1::UploadBegin& begin, const Bytes& bytes) {
-    begin.set_digest(BeginDigest(begin.header()).Add(bytes).Hex());
+    begin = SealUpload(begin.header(), bytes);
   }
 
   // The reason of the refusal, or "" when it counts.

@@ -282,6 +282,7 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
     v1::UploadPart part;
     *part.mutable_begin() = begin;
     bool open = writer->Write(part);
+    if (open) writer->WaitForInitialMetadata();  // the coordinator has room
     for (uint64_t next = received; open && next < bytes.size();) {
       const uint64_t size = std::min(kMostChunk, bytes.size() - next);
       part.set_data(bytes.data() + next, size);

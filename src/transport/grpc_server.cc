@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
+#include <malloc.h>
 
 #include <list>
 
@@ -228,7 +229,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       service_.pace_.Add(&paced_);
       try {
         caller_ = service_.CallerOf(*context, caller_.name);
-        content_ = service_.coordinator_.Content(caller_, request_);
+        content_ = service_.coordinator_.ContentOf(caller_, request_);
         next_ = request_.offset();
         Write();
       } catch (const Refused& why) {
@@ -259,7 +260,9 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
         return;
       }
       const uint64_t size = std::min(kMostChunk, content_->size() - next_);
-      chunk_.set_data(content_->data() + next_, size);
+      std::string& data = *chunk_.mutable_data();
+      data.resize(size);
+      content_->Read(next_, std::span(reinterpret_cast<uint8_t*>(data.data()), size));
       next_ += size;
       StartWrite(&chunk_);
     }
@@ -268,7 +271,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     v1::DownloadRequest request_;
     Paced paced_;
     Caller caller_;
-    std::shared_ptr<const Bytes> content_;
+    std::shared_ptr<const Content> content_;
     uint64_t next_ = 0;
     v1::Chunk chunk_;
   };
@@ -378,6 +381,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     void StartReading() {
       if (ended_) return;
       paced_.waiting = false;
+      StartSendInitialMetadata();  // the client may send now
       StartRead(&part_);
     }
 
@@ -453,6 +457,10 @@ std::shared_ptr<grpc::ServerCredentials> CredentialsOf(const std::optional<Serve
   return grpc::SslServerCredentials(options);
 }
 
+// Tensors get memory of their own, which goes back to the system with them: left to itself the heap
+// grows round after round by models that are gone. A chunk stays below.
+void ReturnLargeBlocks() { ::mallopt(M_MMAP_THRESHOLD, 4 << 20); }
+
 void Limit(grpc::ServerBuilder& builder, const WireLimits& limits) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMostChunk) + kMostHeader);
   builder.SetMaxSendMessageSize(static_cast<int>(kMostChunk) + kMostHeader);
@@ -494,6 +502,7 @@ GrpcServer::GrpcServer(const std::string& address, const std::optional<ServerKit
   }
   QuietGrpc();
   RaiseDescriptorLimit();
+  ReturnLargeBlocks();
   parts_->service =
       std::make_unique<Service>(coordinator, enrolments, kit.has_value(), limits, std::move(audit));
   grpc::ServerBuilder builder;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"

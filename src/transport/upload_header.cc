@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/digest.h"
 #include "base/error.h"
 
 namespace kindred {
@@ -44,7 +45,12 @@ bool IsStrike(const std::string& reason) {
 
 PackedUpdate PackUpdate(const Update& update, const UploadShape& shape) {
   PackedUpdate packed;
-  packed.bytes = Pack(update.model, shape.manifest);
+  const Content model(update.model, shape.manifest);
+  const at::Tensor& rows = update.features.rows();
+  const Content features(rows, shape.precision);
+  packed.bytes.resize(model.size() + features.size());
+  model.Read(0, std::span(packed.bytes).first(model.size()));
+  features.Read(0, std::span(packed.bytes).subspan(model.size()));
   v1::UploadHeader& header = packed.header;
   for (const auto& span : shape.manifest) {
     auto* place = header.add_tensors();
@@ -54,10 +60,7 @@ PackedUpdate PackUpdate(const Update& update, const UploadShape& shape) {
     place->set_offset(span.offset);
     place->set_bytes(span.bytes);
   }
-  const at::Tensor& rows = update.features.rows();
-  const Bytes features = PackRows(rows, shape.precision);
   header.set_feature_rows(rows.defined() ? static_cast<uint64_t>(rows.size(0)) : 0);
-  packed.bytes.insert(packed.bytes.end(), features.begin(), features.end());
   header.set_images(update.images);
   header.set_loss(update.loss);
   header.set_steps(update.steps);
@@ -69,7 +72,7 @@ PackedUpdate PackUpdate(const Update& update, const UploadShape& shape) {
   return packed;
 }
 
-Digest BeginDigest(const v1::UploadHeader& header) {
+std::string DigestOf(const v1::UploadHeader& header) {
   Digest digest;
   digest.Add(std::string_view("kindred upload 1"));
   digest.Add(std::string_view(header.key().run())).Add(int64_t{header.key().round()});
@@ -85,14 +88,15 @@ Digest BeginDigest(const v1::UploadHeader& header) {
   digest.Add(BitsOf(header.loss())).Add(header.steps()).Add(header.seen());
   const std::map<std::string, double> metrics(header.metrics().begin(), header.metrics().end());
   for (const auto& [name, value] : metrics) digest.Add(std::string_view(name)).Add(BitsOf(value));
-  digest.Add(static_cast<int64_t>(header.bytes()));
-  return digest;
+  digest.Add(static_cast<int64_t>(header.bytes())).Add(std::string_view(header.checksum()));
+  return digest.Hex();
 }
 
 v1::UploadBegin SealUpload(const v1::UploadHeader& header, std::span<const uint8_t> bytes) {
   v1::UploadBegin begin;
   *begin.mutable_header() = header;
-  begin.set_digest(BeginDigest(header).Add(bytes).Hex());
+  begin.mutable_header()->set_checksum(Checksum().Add(bytes).Hex());
+  begin.set_digest(DigestOf(begin.header()));
   return begin;
 }
 

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "base/digest.h"
 #include "client/round.h"
 #include "federation.pb.h"
 #include "transport/refused.h"
@@ -29,11 +28,11 @@ struct PackedUpdate {
 // Takes what may leave a client, and nothing else.
 PackedUpdate PackUpdate(const Update& update, const UploadShape& shape);
 
-// Begins the digest of an upload with its header, in an order that no serializer can change. The
-// bytes follow.
-Digest BeginDigest(const v1::UploadHeader& header);
+// The digest of an upload: of its header, which holds the checksum of its bytes, in an order that
+// no serializer can change.
+std::string DigestOf(const v1::UploadHeader& header);
 
-// How an upload of these bytes begins: its digest covers both.
+// How an upload of these bytes begins: with their checksum, and the digest.
 v1::UploadBegin SealUpload(const v1::UploadHeader& header, std::span<const uint8_t> bytes);
 
 // Why the header cannot be that of an update; nothing when it can. Sizes are computed from the

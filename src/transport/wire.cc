@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/digest.h"
@@ -81,15 +82,48 @@ std::optional<std::string> WhyNotManifest(const Manifest& claimed, const Manifes
   return std::nullopt;
 }
 
-Bytes Pack(const NamedTensors& tensors, const Manifest& manifest) {
-  Bytes bytes(BytesOf(manifest));
+Content::Content(const NamedTensors& tensors, const Manifest& manifest) {
   for (const auto& span : manifest) {
-    at::Tensor tensor = tensors.at(span.name);
-    if (span.kind == "F16") tensor = AsHalf(tensor);
-    const auto content = BytesIn(tensor);
-    Check(content.size() == span.bytes, "tensors that do not fit their manifest: " + span.name);
-    std::memcpy(bytes.data() + span.offset, content.data(), content.size());
+    const at::Tensor& tensor = tensors.at(span.name);
+    Add(span.kind == "F16" ? AsHalf(tensor) : tensor);
+    Check(size_ == span.offset + span.bytes,
+          "tensors that do not fit their manifest: " + span.name);
   }
+}
+
+Content::Content(const at::Tensor& rows, Precision precision) {
+  if (rows.defined()) Add(precision == Precision::kHalf ? AsHalf(rows) : rows.contiguous());
+}
+
+void Content::Add(const at::Tensor& tensor) {
+  parts_.push_back({size_, tensor});
+  size_ += BytesIn(tensor).size();
+}
+
+void Content::Read(uint64_t offset, std::span<uint8_t> into) const {
+  Check(offset <= size_ && into.size() <= size_ - offset, "bytes that are not there");
+  auto part = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                               [](uint64_t at, const Part& each) { return at < each.offset; });
+  while (!into.empty()) {
+    const auto content = BytesIn(std::prev(part)->tensor).subspan(offset - std::prev(part)->offset);
+    const size_t size = std::min(content.size(), into.size());
+    std::memcpy(into.data(), content.data(), size);
+    into = into.subspan(size);
+    offset += size;
+    ++part;
+  }
+}
+
+std::string Content::Digest() const {
+  kindred::Digest digest;
+  for (const auto& part : parts_) digest.Add(BytesIn(part.tensor));
+  return digest.Hex();
+}
+
+Bytes Pack(const NamedTensors& tensors, const Manifest& manifest) {
+  const Content content(tensors, manifest);
+  Bytes bytes(content.size());
+  content.Read(0, bytes);
   return bytes;
 }
 
@@ -110,13 +144,6 @@ NamedTensors Unpack(std::span<uint8_t> bytes, const Manifest& manifest) {
     }
   }
   return tensors;
-}
-
-Bytes PackRows(const at::Tensor& rows, Precision precision) {
-  if (!rows.defined()) return {};
-  const at::Tensor tensor = precision == Precision::kHalf ? AsHalf(rows) : rows.contiguous();
-  const auto content = BytesIn(tensor);
-  return {content.begin(), content.end()};
 }
 
 at::Tensor UnpackRows(std::span<const uint8_t> bytes, int64_t rows, int64_t width,

@@ -43,6 +43,29 @@ std::string HashOf(const Manifest& manifest);
 // Why what somebody claims to send is not what the manifest asks for; nothing when it is.
 std::optional<std::string> WhyNotManifest(const Manifest& claimed, const Manifest& wanted);
 
+// Bytes to be sent, read where the tensors lie: they are kept, not copied, unless they travel as
+// 16-bit floats.
+class Content {
+ public:
+  Content(const NamedTensors& tensors, const Manifest& manifest);
+  Content(const at::Tensor& rows, Precision precision);  // undefined: no bytes
+
+  uint64_t size() const { return size_; }
+  // Those from `offset` on, which must be there.
+  void Read(uint64_t offset, std::span<uint8_t> into) const;
+  std::string Digest() const;
+
+ private:
+  struct Part {
+    uint64_t offset;
+    at::Tensor tensor;
+  };
+  void Add(const at::Tensor& tensor);
+
+  std::vector<Part> parts_;
+  uint64_t size_ = 0;
+};
+
 // The bytes of tensors that have this manifest.
 Bytes Pack(const NamedTensors& tensors, const Manifest& manifest);
 
@@ -50,8 +73,7 @@ Bytes Pack(const NamedTensors& tensors, const Manifest& manifest);
 // not copied: they live as long as `bytes`, which must be aligned to 4.
 NamedTensors Unpack(std::span<uint8_t> bytes, const Manifest& manifest);
 
-// Rows of features, and back: [rows, width]. An undefined tensor has no bytes.
-Bytes PackRows(const at::Tensor& rows, Precision precision);
+// Rows of features: [rows, width].
 at::Tensor UnpackRows(std::span<const uint8_t> bytes, int64_t rows, int64_t width,
                       Precision precision);
 uint64_t BytesOfRows(uint64_t rows, uint64_t width, Precision precision);

@@ -35,6 +35,32 @@ TEST(Wire, HalfKeepsVectorsAndRoundsWeights) {
   EXPECT_FALSE(torch::equal(back.at("weight"), tensors.at("weight")));
 }
 
+Bytes PackRows(const at::Tensor& rows, Precision precision) {
+  const Content content(rows, precision);
+  Bytes bytes(content.size());
+  content.Read(0, bytes);
+  return bytes;
+}
+
+TEST(Wire, ContentIsReadFromAnywhere) {
+  for (const auto precision : {Precision::kFloat, Precision::kHalf}) {
+    const NamedTensors tensors = Sample();
+    const Manifest manifest = ManifestOf(tensors, precision);
+    const Content content(tensors, manifest);
+    const Bytes all = Pack(tensors, manifest);
+    EXPECT_EQ(content.size(), all.size());
+    EXPECT_EQ(content.Digest(), DigestOfBytes(all));
+    for (size_t offset = 0; offset <= all.size(); ++offset) {
+      for (size_t size = 0; offset + size <= all.size(); ++size) {
+        Bytes some(size);
+        content.Read(offset, some);
+        EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + static_cast<int>(offset)));
+      }
+    }
+  }
+  EXPECT_EQ(Content(at::Tensor(), Precision::kFloat).size(), 0u);
+}
+
 TEST(Wire, HalfRowsAreUnitAgain) {
   const auto rows = torch::nn::functional::normalize(torch::randn({7, 128}));
   const Bytes bytes = PackRows(rows, Precision::kHalf);

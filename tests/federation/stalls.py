@@ -5,7 +5,7 @@ import time
 from federation import CLIENTS, RATE_WINDOW, Federation, report
 from programs import Folder, wait_until
 from updates import Update
-from wire import digest_of, outcome_of, pb, read_kept
+from wire import outcome_of, pb, read_kept, seal
 
 
 def attack_by_trickling(kindred):
@@ -27,8 +27,7 @@ def attack_by_trickling(kindred):
         fed.join()
         plan = client.plan_of(0)
         update = Update(template, client, plan, client.download(0).reply)
-        begin = pb.UploadBegin(header=update.header,
-                               digest=digest_of(update.header, bytes(update.data)))
+        begin = seal(update.header, bytes(update.data))
         stop = threading.Event()
 
         def parts():

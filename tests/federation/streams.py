@@ -5,15 +5,14 @@ import time
 from federation import RATE_WINDOW, STATE, STRIKE, report
 from programs import wait_until
 from updates import Update
-from wire import CHUNK, Client, digest_of, grpc, parts_of, pb, read_kept
+from wire import CHUNK, Client, grpc, parts_of, pb, read_kept, seal
 
 
 def attack_streams(fed, template, take, plan, model):
     def fresh():
         client = take()
         update = Update(template, client, plan, model)
-        begin = pb.UploadBegin(header=update.header,
-                               digest=digest_of(update.header, bytes(update.data)))
+        begin = seal(update.header, bytes(update.data))
         return client, update, begin
 
     client, update, begin = fresh()

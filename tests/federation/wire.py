@@ -11,6 +11,7 @@ import tempfile
 
 os.environ["GRPC_VERBOSITY"] = "NONE"  # of this process; it is to read its results
 import grpc  # noqa: E402
+import xxhash  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CHUNK = 1 << 20
@@ -109,8 +110,9 @@ class Client:
         return self.call("Leave", pb.LeaveRequest(run=self.run))
 
     def upload(self, header, data=b"", digest=None, offset=0, seconds=60, **more):
-        begin = pb.UploadBegin(header=header, digest=digest or digest_of(header, data),
-                               offset=offset)
+        begin = seal(header, data)
+        begin.offset = offset
+        begin.digest = digest or begin.digest
         return self.send(parts_of(begin, data), seconds, **more)
 
     def send(self, parts, seconds=60, **more):
@@ -127,8 +129,14 @@ def bytes_digest(data):
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
-def digest_of(header, data):
-    """BLAKE2b of header and bytes, as BeginDigest in transport/upload_header.cc has it."""
+def seal(header, data):
+    """How an upload of these bytes begins; the header gets their checksum."""
+    header.checksum = xxhash.xxh3_128(data).hexdigest()
+    return pb.UploadBegin(header=header, digest=digest_of(header))
+
+
+def digest_of(header):
+    """BLAKE2b of the header, as DigestOf in transport/upload_header.cc has it."""
     state = hashlib.blake2b(digest_size=32)
 
     def number(value):
@@ -163,7 +171,7 @@ def digest_of(header, data):
         text(name)
         number(bits(header.metrics[name]))
     number(header.bytes)
-    state.update(data)
+    text(header.checksum)
     return state.hexdigest()
 
 

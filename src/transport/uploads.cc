@@ -1,0 +1,138 @@
+#include "transport/uploads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "transport/refused.h"
+
+namespace kindred {
+
+bool UploadMemory::Take(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (taken_ > 0 && taken_ + bytes > most_) return false;
+  taken_ += bytes;
+  return true;
+}
+
+Bytes UploadMemory::Lend(uint64_t bytes) {
+  Bytes buffer;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto fitting = std::find_if(unused_.begin(), unused_.end(),
+                                      [&](const Bytes& each) { return each.capacity() >= bytes; });
+    if (fitting != unused_.end()) {
+      buffer = std::move(*fitting);
+      unused_.erase(fitting);
+    } else if (!unused_.empty()) {
+      unused_.pop_back();  // of another size: what is kept stays within what was taken before
+    }
+  }
+  buffer.reserve(bytes);
+  return buffer;
+}
+
+void UploadMemory::Return(uint64_t bytes, Bytes buffer) {
+  buffer.clear();
+  const std::lock_guard lock(mutex_);
+  taken_ -= bytes;
+  if (buffer.capacity() > 0) unused_.push_back(std::move(buffer));
+}
+
+void UploadMemory::Trim() {
+  const std::lock_guard lock(mutex_);
+  unused_.clear();
+}
+
+IncomingUpload::~IncomingUpload() {
+  if (memory_) memory_->Return(header_.bytes(), std::move(bytes_));
+}
+
+uint64_t IncomingUpload::Received() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_.size();
+}
+
+int IncomingUpload::NextTurn(uint64_t offset) {
+  const std::lock_guard lock(mutex_);
+  if (offset != bytes_.size()) {
+    throw Refused{"offset", fmt::format("at {}, but {} bytes are here", offset, bytes_.size())};
+  }
+  return ++turn_;
+}
+
+void IncomingUpload::EndTurn() {
+  const std::lock_guard lock(mutex_);
+  ++turn_;
+}
+
+bool IncomingUpload::IsTurn(int turn) const {
+  const std::lock_guard lock(mutex_);
+  return turn_ == turn;
+}
+
+bool IncomingUpload::Add(int turn, std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  if (turn_ != turn) {
+    throw Refused{"busy", "another stream brings this upload, or its round is over"};
+  }
+  const uint64_t left = header_.bytes() - bytes_.size();
+  if (bytes.size() > kMostChunk || bytes.size() > left) {
+    throw Refused{"size", "more bytes than the header says, or a chunk above 1 MiB"};
+  }
+  const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
+  bytes_.insert(bytes_.end(), first, first + bytes.size());
+  running_.Add(std::span(first, bytes.size()));
+  return bytes.size() == left;
+}
+
+void IncomingUpload::Complete(int turn) {
+  const std::lock_guard lock(mutex_);
+  if (turn_ != turn) throw Refused{"round", "its round is over"};
+  ++turn_;
+  if (running_.Hex() != header_.checksum()) {
+    throw Refused{"digest", "the bytes do not have the checksum that the header says"};
+  }
+}
+
+bool IncomingUpload::TakeRoom(const std::shared_ptr<UploadMemory>& memory) {
+  const std::lock_guard lock(mutex_);
+  if (!memory->Take(header_.bytes())) return false;
+  memory_ = memory;
+  bytes_ = memory->Lend(header_.bytes());
+  return true;
+}
+
+bool IncomingUpload::HasRoom() const {
+  const std::lock_guard lock(mutex_);
+  return memory_ != nullptr;
+}
+
+void UploadLine::Enter(std::shared_ptr<IncomingUpload> upload, std::function<void()> admitted) {
+  waiting_.push_back({std::move(upload), std::move(admitted)});
+}
+
+std::function<void()> UploadLine::Leave(const IncomingUpload& upload) {
+  const auto place = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+    return each.upload.get() == &upload;
+  });
+  if (place == waiting_.end()) return nullptr;
+  auto admitted = std::move(place->admitted);
+  waiting_.erase(place);
+  return admitted;
+}
+
+std::vector<std::function<void()>> UploadLine::Admit(const std::function<bool()>& make_room) {
+  std::vector<std::function<void()>> admitted;
+  while (!waiting_.empty()) {
+    if (waiting_.front().upload->TakeRoom(memory_)) {
+      admitted.push_back(std::move(waiting_.front().admitted));
+      waiting_.pop_front();
+    } else if (!make_room()) {
+      break;
+    }
+  }
+  return admitted;
+}
+
+}  // namespace kindred
