@@ -1,5 +1,7 @@
 # Two commands do it all on a fresh Debian 12: `make test` and `make demo`.
 KINDRED := build/release/kindred
+# OFF: for one machine at a time, without libmpi.
+WITH_MPI := ON
 
 .PHONY: help install install-peers build test demo bench asan tsan dev format clean
 
@@ -22,7 +24,7 @@ install-peers: install
 	@tools/install_node_modules.sh
 
 build: install
-	cmake --preset release
+	cmake --preset release -DKINDRED_WITH_MPI=$(strip $(WITH_MPI))
 	cmake --build --preset release --target kindred
 
 test: install-peers

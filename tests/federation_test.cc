@@ -37,13 +37,13 @@ struct Federation {
     joined.resize(static_cast<size_t>(clients));
   }
 
-  void Serve(const std::string& before = "") {
+  void Serve(const std::string& by = "exec") {
     const std::string listen = address.empty() ? "127.0.0.1:0" : address;
     server = std::make_unique<Process>(
         folder.path(),
         fmt::format("serve --resume --config {} --listen {} --pki pki --out served", config,
                     listen),
-        "serve.log", before);
+        "serve.log", by);
     if (address.empty()) address = server->After("listening on ");
   }
 
@@ -56,13 +56,13 @@ struct Federation {
     }
   }
 
-  void Join(int i, const std::string& before = "") {
+  void Join(int i, const std::string& by = "exec") {
     joined[static_cast<size_t>(i)] = std::make_unique<Process>(
         folder.path(),
         fmt::format("join --kit kit-c{0} --config {1} --set client.share={0}/{2} --set "
                     "client.key=seeded --set train.workers=1 --out joined-{0}",
                     i, config, clients),
-        fmt::format("join-{}.log", i), before);
+        fmt::format("join-{}.log", i), by);
   }
 
   std::string TrainDigest() {
@@ -110,10 +110,11 @@ TEST(Federation, HasTheDigestOfTheSimulationAndLeavesTheModelWithEveryClient) {
 }
 
 // Files may not grow beyond 100 kB: neither the coordinator's checkpoints nor what a client keeps
-// can be written. The round goes on, both say so, and the others end with the model.
+// can be written. Rounds go on, both say so; a trained model that could not be saved is no success,
+// and when there is room again the run ends with it.
 TEST(Federation, FullDisksAreAlarmsAndChangeNothing) {
-  const std::string kFull = "ulimit -f 200 &&";
-  Federation federation(kTinyFile + " --set server.linger=10", 5);
+  const std::string kFull = "ulimit -f 200 && exec";
+  Federation federation(kTinyFile + " --set server.linger=60", 5);
   federation.address = FreeAddress();
   federation.Issue();
   federation.Serve(kFull);
@@ -123,6 +124,9 @@ TEST(Federation, FullDisksAreAlarmsAndChangeNothing) {
   EXPECT_EQ(federation.server->Wait(300), 3) << federation.server->Log();
   EXPECT_NE(federation.server->Log().find("no checkpoint of round 1"), std::string::npos)
       << federation.server->Log();
+  federation.Serve();
+  EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
+  EXPECT_EQ(federation.ServedDigest(), digest);
   Process& full = *federation.joined[0];
   EXPECT_EQ(full.Wait(60), 3) << full.Log();
   EXPECT_NE(full.Log().find("round 1 could not be kept"), std::string::npos) << full.Log();

@@ -21,13 +21,13 @@ namespace kindred {
 class Process {
  public:
   // Starts `kindred ARGUMENTS` in a shell, in `folder`; what it prints is appended to `log` there.
-  // `before`: what the shell does first ("ulimit -f 200 && ").
+  // `by`: how the shell starts it ("ulimit -f 200 && exec", or a launcher).
   Process(const std::filesystem::path& folder, const std::string& arguments, const std::string& log,
-          const std::string& before = "")
+          const std::string& by = "exec")
       : log_(folder / log) {
     const std::string command =
-        fmt::format("cd '{0}' && {4} XDG_CACHE_HOME='{0}/.cache' exec {1} {2} >>'{3}' 2>&1",
-                    folder.string(), KINDRED_PROGRAM, arguments, log_.string(), before);
+        fmt::format("cd '{0}' && export XDG_CACHE_HOME='{0}/.cache' && {4} {1} {2} >>'{3}' 2>&1",
+                    folder.string(), KINDRED_PROGRAM, arguments, log_.string(), by);
     std::string shell = "/bin/sh", flag = "-c", text = command;
     char* words[] = {shell.data(), flag.data(), text.data(), nullptr};
     EXPECT_EQ(posix_spawn(&pid_, shell.c_str(), nullptr, nullptr, words, environ), 0);

@@ -3,9 +3,11 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/vectorize.h"
+#include "model/safetensors.h"
 
 namespace kindred {
 namespace {
@@ -46,6 +48,28 @@ void KeptModels::Add(int client, NamedTensors model, int64_t) {
   // A copy: what arrives over a network lives in the bytes of an upload, which are about to go.
   const bool added = models_.emplace(client, Clone(model)).second;
   Check(added, "a client is added twice");
+}
+
+// Each model on its own: rank 0 has to hold them all, the others none twice.
+void KeptModels::Collect(Ranks& ranks, const NamedTensors&) {
+  if (ranks.Alone()) return;
+  std::string clients;
+  for (const auto& [client, model] : models_) clients += fmt::format("{} ", client);
+  const auto all = ranks.Gather(Bytes(clients.begin(), clients.end()));
+  if (!ranks.Leads()) {
+    for (const auto& [client, model] : models_) {
+      ranks.Send(0, SerializeSafetensors({.tensors = model}));
+    }
+    models_.clear();
+    return;
+  }
+  for (int rank = 1; rank < ranks.Size(); ++rank) {
+    const Bytes& list = all[static_cast<size_t>(rank)];
+    std::istringstream words(std::string(list.begin(), list.end()));
+    for (int client = 0; words >> client;) {
+      Add(client, ParseSafetensors(ranks.Receive(rank), "a model").tensors, 1);
+    }
+  }
 }
 
 const ModelsByClient& KeptModels::Models() const {

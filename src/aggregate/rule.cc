@@ -14,6 +14,7 @@ namespace {
 class MeanRule : public Aggregate {
  public:
   void Add(int, NamedTensors model, int64_t weight) override { mean_.Add(model, weight); }
+  void Collect(Ranks& ranks, const NamedTensors& like) override { mean_.Collect(ranks, like); }
   NamedTensors Take() override { return mean_.Take(); }
 
  private:

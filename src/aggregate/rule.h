@@ -8,6 +8,7 @@
 #include <string>
 
 #include "aggregate/rule_options.h"
+#include "base/ranks.h"
 #include "model/named_tensors.h"
 
 namespace kindred {
@@ -22,6 +23,9 @@ class Aggregate {
   // weight: |D_c|, as WeightedMean takes it. The robust rules ignore it: a hostile client would
   // choose its own.
   virtual void Add(int client, NamedTensors model, int64_t weight) = 0;
+
+  // As if rank 0 had added what all ranks did, models like this one. Called by every rank.
+  virtual void Collect(Ranks& ranks, const NamedTensors& like) = 0;
 
   // The model made of those added, which must be some. Integer tensors (counters) give their
   // maximum; what is positive in every model (running variances) stays positive.

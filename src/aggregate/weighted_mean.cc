@@ -45,19 +45,28 @@ void CheckAddable(const NamedTensors& model) {
 
 }  // namespace
 
+// Sums of nothing, in these shapes.
+void WeightedMean::Begin(const NamedTensors& like) {
+  sums_.clear();
+  for (const auto& [name, tensor] : like) {
+    const auto size = static_cast<size_t>(tensor.numel());
+    Sum& sum = sums_[name];
+    sum.shape = tensor.sizes().vec();
+    sum.counter = tensor.scalar_type() == torch::kInt64;
+    if (sum.counter) sum.most.assign(size, std::numeric_limits<int64_t>::min());
+    if (!sum.counter) sum.floats = WideSums(size);
+  }
+}
+
 void WeightedMean::Add(const NamedTensors& model, int64_t weight) {
   Check(weight > 0 && weight_ + weight < kMostWeight, "weights of a mean leave their range");
   CheckAddable(model);  // all of it before any of it
   Check(weight_ == 0 || model.size() == sums_.size(), "models of a mean have different tensors");
+  if (weight_ == 0) Begin(model);
   for (const auto& [name, tensor] : model) {
     const auto size = static_cast<size_t>(tensor.numel());
-    Sum& sum = sums_[name];
-    if (weight_ == 0) {
-      sum.shape = tensor.sizes().vec();
-      sum.counter = tensor.scalar_type() == torch::kInt64;
-      if (sum.counter) sum.most.assign(size, std::numeric_limits<int64_t>::min());
-      if (!sum.counter) sum.floats = WideSums(size);
-    }
+    Check(sums_.contains(name), "models of a mean differ in " + name);
+    Sum& sum = sums_.at(name);
     Check(
         sum.shape == tensor.sizes().vec() && sum.counter == (tensor.scalar_type() == torch::kInt64),
         "models of a mean differ in " + name);
@@ -84,6 +93,22 @@ void WeightedMean::Merge(const WeightedMean& other) {
     sum.floats.Add(more.floats);
     for (size_t i = 0; i < sum.most.size(); ++i) sum.most[i] = std::max(sum.most[i], more.most[i]);
   }
+}
+
+void WeightedMean::Collect(Ranks& ranks, const NamedTensors& like) {
+  if (ranks.Alone()) return;
+  if (weight_ == 0) Begin(like);
+  uint64_t weight = static_cast<uint64_t>(weight_), above = 0;
+  ranks.Sum({&weight, 1}, {&above, 1});
+  for (auto& [name, sum] : sums_) {
+    if (sum.counter) {
+      ranks.Max(sum.most);
+    } else {
+      sum.floats.Collect(ranks);
+    }
+  }
+  weight_ = static_cast<int64_t>(weight);
+  Check(weight_ < kMostWeight, "weights of a mean leave their range");
 }
 
 NamedTensors WeightedMean::Take() const {

@@ -28,6 +28,9 @@ class WeightedMean {
   // Adds what another sum holds: as if its models had been added here.
   void Merge(const WeightedMean& other);
 
+  // As if rank 0 had added what all ranks did, of models like this one. Some may have added none.
+  void Collect(Ranks& ranks, const NamedTensors& like);
+
   int64_t Weight() const { return weight_; }
 
   // The mean of what was added, which must be something.
@@ -40,6 +43,8 @@ class WeightedMean {
     WideSums floats;            // none for counters
     std::vector<int64_t> most;  // of counters
   };
+  void Begin(const NamedTensors& like);
+
   std::map<std::string, Sum> sums_;
   int64_t weight_ = 0;
 };

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/ranks.h"
+
 namespace kindred {
 
 class WideSums {
@@ -23,6 +25,9 @@ class WideSums {
 
   // Adds another sum of this size.
   void Add(const WideSums& other);
+
+  // Rank 0's become the sums over the ranks.
+  void Collect(Ranks& ranks) { ranks.Sum(low_, high_); }
 
   __int128 At(size_t i) const {
     return static_cast<__int128>(static_cast<unsigned __int128>(high_[i]) << 64 | low_[i]);

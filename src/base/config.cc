@@ -231,11 +231,14 @@ void Config::ApplyFile(const std::filesystem::path& path) {
   } catch (const Error& error) {
     throw UsageError("{}", error.what());  // a configuration is the command line's business
   }
-  const std::string origin = path.string();
+  ApplyText(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+            path.string());
+}
+
+void Config::ApplyText(std::string_view text, const std::string& origin) {
   toml::table root;
   try {
-    root = toml::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-                       origin);
+    root = toml::parse(text, origin);
   } catch (const toml::parse_error& error) {
     throw UsageError("{}:{}:{}: {}", Printable(origin), error.source().begin.line,
                      error.source().begin.column, Printable(error.description()));

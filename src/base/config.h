@@ -33,6 +33,7 @@ class Config {
   // Each throws a usage error that names the key, where it was set, and the nearest known key when
   // it is unknown.
   void ApplyFile(const std::filesystem::path& path);
+  void ApplyText(std::string_view text, const std::string& origin);
   void ApplyEnvironment(const char* const* environment);  // KINDRED_SECTION_KEY=value
   void ApplyAssignment(std::string_view assignment);      // "section.key=value", from --set
   // A value given by a flag of its own (`origin`, such as "--workers").

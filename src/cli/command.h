@@ -23,6 +23,7 @@ struct CommandResult {
   std::string text;
   Json json = Json::object();
   ExitCode code = ExitCode::kDone;  // of the program, when what was found is bad news
+  bool silent = false;              // another process says it
 };
 
 // The command that the command line chose; main runs it after parsing.
@@ -33,6 +34,7 @@ struct Program {
 
 // Thrown by a command that a signal stopped: the message has been printed.
 struct Stopped {};
+constexpr int kStoppedBySignal = 130;  // what shells call it
 
 // Flags of a command that reads a configuration.
 struct ConfigFlags {

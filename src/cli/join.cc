@@ -34,6 +34,13 @@ CommandResult JoinRun(ConfigFlags config, const JoinFlags& flags) {
   if (!flags.data.empty() && resolved.config.OriginOf("data.name") == "default") {
     resolved.config.Apply("data.name", "folder", "--data");
   }
+  // Nobody takes part with the images that a default draws.
+  if (resolved.config.OriginOf("data.name") == "default") {
+    throw UsageError("which images take part? give --data FOLDER, or --set data.name=NAME");
+  }
+  if (experiment.data.name == "folder" && !FileExists(experiment.data.path)) {
+    throw DataError("{}: no such folder of images", Printable(experiment.data.path));
+  }
   if (experiment.join.server.empty()) {
     throw UsageError(
         "{}: no client.toml with the coordinator's address; give --set "

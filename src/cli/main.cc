@@ -17,7 +17,6 @@
 namespace kindred {
 namespace {
 
-constexpr int kStoppedBySignal = 130;  // what shells call it
 constexpr const char* kVersion = KINDRED_VERSION;
 
 // The command that words begin with.
@@ -100,6 +99,7 @@ int Run(int argc, char** argv) {
     throw UsageError("{}", Explain(error, named));
   }
   const CommandResult result = program.chosen();
+  if (result.silent) return static_cast<int>(result.code);
   const std::string out =
       program.json
           ? result.json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"

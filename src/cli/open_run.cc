@@ -29,6 +29,10 @@ OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags) {
       spdlog::warn("{}: no config.toml there, so no run to go on with", Printable(out.string()));
     }
     RunDir::RefuseUsed(out);
+    if (flags.resume && config.files.empty() && config.assignments.empty()) {
+      throw UsageError("{}: no run there to go on with; to begin one say what with --config",
+                       Printable(out.string()));
+    }
     if (flags.resume) spdlog::info("{}: no run there yet; one begins", Printable(out.string()));
     return {Resolve(config), RunDir(out), false};
   }

@@ -45,12 +45,16 @@ CommandResult Issue(const PkiFlags& flags) {
 CommandResult ListEnrolled(const PkiFlags& flags) {
   CommandResult result;
   result.json["clients"] = Json::array();
-  std::vector<std::vector<std::string>> rows = {{"place", "name", "serial", "expires", "state"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"place", "name", "images", "serial", "expires", "state"}};
   for (const auto& each : ReadEnrolments(flags.folder)) {
     const std::string state = ToString(StateOf(each, std::time(nullptr)));
-    rows.push_back({std::to_string(each.place), each.name, each.serial, Day(each.expires), state});
+    rows.push_back({std::to_string(each.place), each.name,
+                    each.images > 0 ? std::to_string(each.images) : "-", each.serial,
+                    Day(each.expires), state});
     result.json["clients"].push_back({{"place", each.place},
                                       {"name", each.name},
+                                      {"images", each.images},
                                       {"serial", each.serial},
                                       {"expires", each.expires},
                                       {"state", state}});
@@ -103,6 +107,12 @@ void AddPkiCommand(CLI::App& app, Program& program) {
                    "until the certificate expires, at the latest with the authority")
       ->capture_default_str()
       ->check(CLI::Range(1, 36500));
+  issue
+      ->add_option(
+          "--images", flags->client.images,
+          "how many images its owner has: it must come with as many, and cannot claim more "
+          "weight; default: its own word counts")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 26));
   issue->add_flag("--renew", flags->client.renew,
                   "a new certificate for an enrolled client; the old one is revoked");
 

@@ -1,4 +1,4 @@
-// `kindred train`: a federation in this process.
+// `kindred train`: a federation in this process, or in the ranks of an MPI job.
 #include <atomic>
 
 #include "base/error.h"
@@ -10,21 +10,53 @@
 #include "model/one_thread.h"
 #include "run/simulation.h"
 #include "run/summary.h"
+#include "transport/mpi.h"
 
 namespace kindred {
 namespace {
 
-CommandResult Train(const ConfigFlags& config, const RunFlags& flags) {
-  UseOneThread();
-  const std::atomic<bool>& stop = StopOnSignals();
+// What rank 0 tells the others of the run: its folder and configuration. Nothing: it is finished.
+void TellRun(Ranks& ranks, const OpenedRun* opened) {
+  Json told = Json::object();
+  if (opened) {
+    told = {{"folder", opened->dir.path().string()}, {"config", opened->resolved.config.ToToml()}};
+  }
+  const std::string text = told.dump();
+  Bytes bytes(text.begin(), text.end());
+  ranks.Broadcast(bytes);
+}
+
+// A rank that follows: trains its share of the clients, and says nothing.
+CommandResult Follow(Ranks& ranks, const std::atomic<bool>& stop) {
+  spdlog::set_level(spdlog::level::warn);
+  Bytes bytes;
+  ranks.Broadcast(bytes);
+  const Json told = Json::parse(bytes.begin(), bytes.end());
+  CommandResult nothing = {.text = "", .silent = true};
+  if (told.empty()) return nothing;
+  Experiment experiment;
+  Config config = BindExperiment(experiment);
+  config.ApplyText(told.at("config").get<std::string>(), "rank 0's configuration");
+  const RunDir dir{std::filesystem::path(told.at("folder").get<std::string>())};
+  Simulation simulation(experiment, ConfigHash(config), dir, ranks);
+  simulation.Start();
+  simulation.Train(stop);
+  ranks.Meet();  // until rank 0 has written how it ended
+  return nothing;
+}
+
+CommandResult Lead(const ConfigFlags& config, const RunFlags& flags, Ranks& ranks,
+                   const std::atomic<bool>& stop) {
   const OpenedRun opened = OpenRun(config, flags);
   const Experiment& experiment = *opened.resolved.experiment;
   if (opened.resumed) {
     if (const auto summary = FinishedSummary(opened.dir)) {
+      TellRun(ranks, nullptr);
       return {SummaryText(*summary, opened.dir), *summary};
     }
   }
-  Simulation simulation(experiment, ConfigHash(opened.resolved.config), opened.dir);
+  TellRun(ranks, &opened);
+  Simulation simulation(experiment, ConfigHash(opened.resolved.config), opened.dir, ranks);
   if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());
   const FolderLock lock(opened.dir.path());
   LogAlsoTo(opened.dir.log());
@@ -38,7 +70,36 @@ CommandResult Train(const ConfigFlags& config, const RunFlags& flags) {
   }
   const Json summary = simulation.Summary();
   WriteFileAtomically(opened.dir.summary(), summary.dump(2) + "\n");
+  ranks.Meet();
   return {SummaryText(summary, opened.dir), summary};
+}
+
+CommandResult Train(const ConfigFlags& config, const RunFlags& flags) {
+  UseOneThread();
+  const std::atomic<bool>& stop = StopOnSignals();
+  const auto ranks = OpenRanks();
+  const auto train = [&] {
+    return ranks->Leads() ? Lead(config, flags, *ranks, stop) : Follow(*ranks, stop);
+  };
+  if (ranks->Alone()) return train();
+  // Whatever ends one rank ends all: the others would wait for it.
+  const auto end = [&](int code, const std::string& why) {
+    if (!why.empty()) spdlog::error("rank {} of {}: {}", ranks->Rank(), ranks->Size(), why);
+    spdlog::default_logger()->flush();
+    ranks->Abort(code);
+  };
+  try {
+    return train();
+  } catch (const Stopped&) {
+    end(kStoppedBySignal, "");
+  } catch (const Interrupted&) {
+    end(kStoppedBySignal, "");
+  } catch (const Error& error) {
+    end(static_cast<int>(error.code()), error.what());
+  } catch (const std::exception& error) {
+    end(static_cast<int>(ExitCode::kInternal), Printable(error.what()));
+  }
+  return {};
 }
 
 }  // namespace
@@ -46,7 +107,8 @@ CommandResult Train(const ConfigFlags& config, const RunFlags& flags) {
 void AddTrainCommand(CLI::App& app, Program& program) {
   auto config = std::make_shared<ConfigFlags>();
   auto flags = std::make_shared<RunFlags>();
-  CLI::App* command = AddCommand(app, program, "train", "Train a federation in this process",
+  CLI::App* command = AddCommand(app, program, "train",
+                                 "Train a federation in this process, or on the ranks of mpirun",
                                  [config, flags] { return Train(*config, *flags); });
   AddConfigFlags(*command, config);
   AddRunFlags(*command, flags);

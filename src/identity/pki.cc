@@ -86,6 +86,7 @@ std::string EnrolledText(const std::vector<Enrolment>& enrolments) {
                        {"serial", each.serial},
                        {"expires", each.expires},
                        {"revoked", each.revoked},
+                       {"images", each.images},
                        {"former", each.former}});
   }
   return Json{{"version", 1}, {"clients", clients}}.dump(1) + "\n";
@@ -114,6 +115,7 @@ std::vector<Enrolment> ParseEnrolments(const Json& json) {
                             .serial = client.at("serial").get<std::string>(),
                             .expires = client.at("expires").get<int64_t>(),
                             .revoked = client.at("revoked").get<bool>(),
+                            .images = client.value("images", int64_t{0}),
                             .former = client.at("former").get<std::vector<std::string>>()};
     require(each.place == static_cast<int>(enrolments.size()), "places out of order");
     require(IsName(each.name) && names.insert(each.name).second, "a bad name or one twice");
@@ -247,7 +249,8 @@ Enrolment IssueKit(const std::filesystem::path& folder, const std::filesystem::p
       "client.toml",
       fmt::format("[client]\nserver = \"{}\"\nname = \"{}\"\n", options.server, options.name),
       0644);
-  const Enrolment enrolment = Enrol(enrolments, *ReadCertificate(pair.certificate));
+  Enrolment& enrolment = Enrol(enrolments, *ReadCertificate(pair.certificate));
+  if (options.images > 0) enrolment.images = options.images;
   // Enrolled first: a kit that exists is known. Stopped in between, --renew makes another.
   WriteEnrolments(folder, enrolments);
   made.Commit();

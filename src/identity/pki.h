@@ -27,6 +27,7 @@ struct Enrolment {
   std::string serial;   // of its present certificate, 32 hexadecimal digits
   int64_t expires = 0;  // unix seconds
   bool revoked = false;
+  int64_t images = 0;               // |D_c| that its owner named; 0: not known
   std::vector<std::string> former;  // serials of certificates that were renewed: revoked
 };
 
@@ -48,6 +49,7 @@ struct KitOptions {
   std::string server;  // HOST:PORT that the client dials
   int days = 365;      // the authority's end comes first
   bool renew = false;  // a new certificate for a name that is enrolled
+  int64_t images = 0;  // |D_c| that it must come with; 0: any
 };
 
 // Makes the folder, with an authority and a coordinator's certificate in it. Throws a refusal (exit

@@ -85,19 +85,28 @@ at::Tensor TrainedFeatures(const at::Tensor& images, const Dataset& data,
   return torch::cat(features);
 }
 
-// Features in a run's folder. Its configuration does not change: they belong to the images alone.
-std::string MarkOf(const at::Tensor& images) { return DigestOf({{"images", images}}); }
+// What the features in a run's folder were made of: a client's folder may see several runs.
+std::string MarkOf(const at::Tensor& images, const MethodContext& context) {
+  const FedcaOptions& options = context.method.Of<FedcaOptions>();
+  const ModelOptions& model = context.model;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", DigestOf({{"images", images}}),
+                     context.seed, context.batch, model.arch, model.width, model.dim,
+                     model.bn_splits, model.engine, options.tau, options.base_epochs,
+                     options.base_lr);
+}
 
 // Undefined when there are none of these images, or damaged ones.
-at::Tensor KeptFeatures(const std::filesystem::path& file, const at::Tensor& images, int64_t dim) {
+at::Tensor KeptFeatures(const std::filesystem::path& file, const at::Tensor& images,
+                        const MethodContext& context) {
   if (!FileExists(file)) return {};
   try {
     const Safetensors content = ParseSafetensors(ReadFile(file, uint64_t{1} << 36), file.string());
     const auto& [tensors, metadata] = content;
     const auto features = tensors.find("features");
-    if (features != tensors.end() && !WhyNotFeatures(features->second, dim, images.size(0)) &&
-        features->second.size(0) == images.size(0) && metadata.contains("images") &&
-        metadata.at("images") == MarkOf(images) && metadata.contains("digest") &&
+    if (features != tensors.end() &&
+        !WhyNotFeatures(features->second, context.model.dim, images.size(0)) &&
+        features->second.size(0) == images.size(0) && metadata.contains("made_of") &&
+        metadata.at("made_of") == MarkOf(images, context) && metadata.contains("digest") &&
         metadata.at("digest") == DigestOf(tensors)) {
       return features->second;
     }
@@ -107,12 +116,13 @@ at::Tensor KeptFeatures(const std::filesystem::path& file, const at::Tensor& ima
 }
 
 void KeepFeatures(const std::filesystem::path& file, const at::Tensor& images,
-                  const at::Tensor& features) {
+                  const at::Tensor& features, const MethodContext& context) {
   const NamedTensors tensors = {{"features", features}};
   try {
     WriteFileAtomically(
-        file, SerializeSafetensors(
-                  {tensors, {{"images", MarkOf(images)}, {"digest", DigestOf(tensors)}}}));
+        file,
+        SerializeSafetensors(
+            {tensors, {{"made_of", MarkOf(images, context)}, {"digest", DigestOf(tensors)}}}));
   } catch (const Error& error) {
     spdlog::warn("the base model's features are not kept: {}", error.what());
   }
@@ -156,10 +166,10 @@ PublicBase MakePublicBase(const MethodContext& context, const Dataset& data,
   }
   const auto file = context.folder / "public_base.safetensors";
   const bool kept = !context.folder.empty();
-  if (kept) base.features = KeptFeatures(file, base.images, context.model.dim);
+  if (kept) base.features = KeptFeatures(file, base.images, context);
   if (!base.features.defined()) {
     base.features = TrainedFeatures(base.images, data, context, stop);
-    if (kept) KeepFeatures(file, base.images, base.features);
+    if (kept) KeepFeatures(file, base.images, base.features, context);
   }
   return base;
 }

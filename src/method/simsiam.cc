@@ -41,7 +41,8 @@ class Simsiam : public OneNetwork {
     const auto z1 = model_->Project(batch.first), z2 = model_->Project(batch.second);
     numbers_.Saw(torch::nn::functional::normalize(z1.detach()));
     const auto p1 = predictor_(z1), p2 = predictor_(z2);  // in this order: it moves statistics
-    return (LatentRegression(p1, z2) + LatentRegression(p2, z1)) / 2;
+    // The published -cos / 2 - cos / 2, above a constant: a latent regression is 2 - 2 cos.
+    return (LatentRegression(p1, z2) + LatentRegression(p2, z1)) / 4;
   }
 
  private:

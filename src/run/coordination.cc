@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <ctime>
 
 #include "base/error.h"
@@ -15,8 +14,7 @@
 #include "base/parallel.h"
 #include "run/fit.h"
 #include "run/monitor.h"
-#include "run/participant.h"
-#include "server/peak_memory.h"
+#include "run/shared_settings.h"
 
 namespace kindred {
 
@@ -68,34 +66,6 @@ bool IsValidNow(const Enrolment& enrolment) {
   return StateOf(enrolment, std::time(nullptr)) == EnrolmentState::kValid;
 }
 
-// Throws unless the coordinator can hold what its configuration may bring.
-void CheckMemory(const Experiment& experiment, const Method& method, int enrolled) {
-  const auto values = BytesOf(method.Shared()) / sizeof(float);
-  const auto asked =
-      std::min(enrolled, static_cast<int>(std::ceil(enrolled * experiment.train.participation *
-                                                    (1 + experiment.coordinator.over_selection))));
-  const uint64_t need = PeakMemory(
-      {.values = values,
-       .rule = experiment.rule,
-       .clients = static_cast<uint64_t>(enrolled),
-       .in_round = static_cast<uint64_t>(std::max(asked, 1)),
-       .features = static_cast<uint64_t>(method.FeaturesToShare()),
-       .features_width = static_cast<uint64_t>(experiment.model.dim),
-       .max_remote = static_cast<uint64_t>(experiment.features.max_remote),
-       .upload_budget = static_cast<uint64_t>(experiment.coordinator.upload_memory) << 20});
-  const uint64_t limit = experiment.coordinator.memory > 0
-                             ? static_cast<uint64_t>(experiment.coordinator.memory) << 20
-                             : static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                                   static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (need > limit) {
-    throw UsageError(
-        "{} clients of this model may need {} MB, {} allows {} MB; lower server.upload_memory or "
-        "features.max_remote, take server.rule = \"mean\", or raise server.memory",
-        enrolled, need >> 20, experiment.coordinator.memory > 0 ? "server.memory" : "this machine",
-        limit >> 20);
-  }
-}
-
 }  // namespace
 
 Coordination::Coordination(const Experiment& experiment, const Config& config,
@@ -129,9 +99,13 @@ Coordination::Coordination(const Experiment& experiment, const Config& config,
         Printable(serve.pki.string()));
   }
   // Found out before the run has a folder.
+  if (serve.plain_text && !IsLoopback(serve.listen)) {
+    throw NetworkError(
+        "{}: plain text is for this machine alone (127.0.0.1, ::1); leave out --plain-text",
+        Printable(serve.listen));
+  }
   const AcceptLoop probe(serve.listen, {}, [](int fd) { ::close(fd); });
-  CheckRule(experiment.rule, experiment.coordinator.min_clients);
-  CheckMemory(experiment, *method_, static_cast<int>(valid));
+  CheckCoordinator(experiment, *method_, static_cast<int>(valid));
 }
 
 Coordination::~Coordination() = default;

@@ -18,7 +18,8 @@
 #include "kernel/kernel_path.h"
 #include "method/method.h"
 #include "model/encoder.h"
-#include "run/participant.h"
+#include "run/fit.h"
+#include "run/shared_settings.h"
 #include "transport/accept_loop.h"
 #include "transport/grpc_client.h"
 
@@ -262,7 +263,9 @@ Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace&
           "privacy.features = {}: only features of encodings travel; set it to encoded",
           experiment.privacy.features);
     }
-    sizes = SizesOf(experiment, *MethodOf(experiment, ImageKindOf(experiment.data)));
+    const auto method = MethodOf(experiment, ImageKindOf(experiment.data));
+    sizes = SizesOf(experiment, *method);
+    CheckCoordinator(experiment, *method, static_cast<int>(clients));
     findings.push_back(SettingsFinding(experiment, sizes));
   } catch (const Error& error) {
     findings.push_back(ProblemOf("settings", error));
@@ -320,7 +323,13 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
   } catch (const Error& error) {
     findings.push_back(ProblemOf("settings", error));
   }
-  const uint64_t pixels = LookAtImages(experiment.data, wanted, mix, findings);
+  uint64_t pixels = 0;
+  if (config.OriginOf("data.name") == "default") {
+    findings.push_back({"data", FindingState::kProblem, "nobody says which images take part",
+                        "--data FOLDER, or --set data.name=NAME", ExitCode::kUsage});
+  } else {
+    pixels = LookAtImages(experiment.data, wanted, mix, findings);
+  }
   LookAtSecrets({place.out / "state" / "secret"}, findings);
   // Three rounds as they are kept, and the trained model.
   findings.push_back(LookAtDisk(

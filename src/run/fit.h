@@ -1,4 +1,4 @@
-// Whether a method fits the options of its model and the images of its clients.
+// Whether the parts of an experiment fit each other.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 
 #include "method/method.h"
 #include "partition/partition.h"
+#include "run/experiment.h"
 
 namespace kindred {
 
@@ -14,5 +15,9 @@ void CheckSplits(const Method& method, const MethodContext& context);
 
 // What to warn of when clients have too few images to learn anything by the method.
 std::optional<std::string> WhyTooFewImages(const Method& method, const Partition& partition);
+
+// Throws a usage error unless a coordinator of so many enrolled clients can keep its rule and hold
+// what its configuration may bring.
+void CheckCoordinator(const Experiment& experiment, const Method& method, int enrolled);
 
 }  // namespace kindred

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <charconv>
-#include <set>
 #include <thread>
 
 #include "base/digest.h"
@@ -18,54 +17,14 @@
 #include "client/round.h"
 #include "model/encoder.h"
 #include "partition/partition.h"
+#include "run/shared_settings.h"
 #include "server/checkpoint.h"
 #include "transport/grpc_client.h"
 #include "transport/kept_round.h"
 
 namespace kindred {
 
-void Bind(Config& config, JoinOptions& options) {
-  const auto limit = [](double least, double most) {
-    return Allowed{.least = least, .most = most, .changes_result = false};
-  };
-  const Allowed text = {.changes_result = false};
-  config.Bind("client.server", &options.server, "join: HOST:PORT of the coordinator", text);
-  config.Bind("client.name", &options.name, "join: who this is, as the certificate says", text);
-  config.Bind("client.share", &options.share,
-              "join: i/C, client i's share of the configured partition; empty: all images", text);
-  config.Bind("client.key", &options.key,
-              "join: drawn: a secret of its own hides what is shared; seeded: a simulation's",
-              {.choices = {"drawn", "seeded"}, .changes_result = false});
-  config.Bind("client.patience", &options.patience,
-              "join: seconds that the coordinator may be out of reach", limit(1, 1e7));
-  config.Bind("client.max_rounds", &options.max_rounds, "join: rounds it lets itself be asked for",
-              limit(1, 1 << 30));
-  config.Bind("client.max_epochs", &options.max_epochs, "join: likewise, epochs of a round",
-              limit(1, 1 << 20));
-  config.Bind("client.max_batch", &options.max_batch, "join: likewise, images of a batch",
-              limit(1, 1 << 20));
-  config.Bind("client.max_width", &options.max_width, "join: likewise, model.width",
-              limit(1, 1 << 12));
-  config.Bind("client.max_dim", &options.max_dim, "join: likewise, model.dim", limit(1, 1 << 16));
-  config.Bind("client.max_number", &options.max_number,
-              "join: likewise, numbers in a method's own settings", limit(1, 1 << 30));
-  config.Bind("client.labels", &options.labels,
-              "join: whether a method that learns from labels gets this client's", text);
-  config.Bind("client.max_download", &options.max_download,
-              "join: likewise, MB of a model or of others' features", limit(1, 1 << 20));
-  config.Bind("client.min_mix", &options.min_mix, "join: images in an encoding at least",
-              limit(2, 64));
-}
-
 namespace {
-
-// Sections whose keys are a client's own, or the coordinator's own.
-bool IsShared(const std::string& setting) {
-  for (const char* section : {"data.", "partition.", "eval.", "server.", "client.", "features."}) {
-    if (setting.starts_with(section)) return false;
-  }
-  return !setting.substr(0, setting.find(' ')).ends_with("path");  // a path is of one machine
-}
 
 // The images of this client, with their place in the enrolment list still open.
 ClientData OwnData(const Experiment& experiment, const EncoderInput& input, bool labels) {
@@ -141,8 +100,8 @@ std::string FreshId() {
 void CheckModel(const NamedTensors& model) {
   if (!AllFinite(model)) throw NetworkError("the coordinator sent a model that is not finite");
   for (const auto& [name, tensor] : model) {
-    if (name.ends_with("running_var") && !(tensor > 0).all().item<bool>()) {
-      throw NetworkError("the coordinator sent {} with variances that are not positive", name);
+    if (name.ends_with("running_var") && !(tensor >= 0).all().item<bool>()) {
+      throw NetworkError("the coordinator sent {} with negative variances", name);
     }
   }
 }
@@ -241,8 +200,10 @@ class Participant {
           "the coordinator's model has other tensors than this program makes of its settings; "
           "install the same version of kindred on both sides");
     }
-    if (state_.filename() != offer_.run())
-      data_ = OwnData(experiment_, input_, method_->UsesLabels());
+    const std::string needed = fmt::format("{} {} {}", offer_.run(), input_.ToText(),
+                                           method_->UsesLabels() ? "labels" : "");
+    if (loaded_ != needed) data_ = OwnData(experiment_, input_, method_->UsesLabels());
+    loaded_ = needed;
     if (method_->FeaturesToShare() > 0 && data_.images.count < experiment_.privacy.mix) {
       throw DataError("{} images, but an encoding mixes privacy.mix = {}", data_.images.count,
                       experiment_.privacy.mix);
@@ -259,7 +220,10 @@ class Participant {
     data_.secret = experiment_.join.key == "seeded"
                        ? SeededSecret(experiment_.train.seed, place)
                        : DrawnSecret(dir_.path() / "state", offer_.run());
-    offer_ = wire_.Join(data_.images.count);
+    const v1::JoinReply joined = wire_.Join(data_.images.count);
+    if (joined.SerializeAsString() != offer_.SerializeAsString()) {
+      throw NetworkError("the coordinator says another thing when it is joined than when asked");
+    }
     Digest settings;
     for (const auto& setting : offer_.settings()) settings.Add(std::string_view(setting));
     settings_ = settings.Add(std::string_view(offer_.input())).Hex();
@@ -438,6 +402,7 @@ class Participant {
   std::unique_ptr<Method> method_;
   UploadShape shape_;
   ClientData data_;
+  std::string loaded_;  // what data_ was loaded for
   std::filesystem::path state_;
   std::optional<KeptRound> last_;  // as it was kept, or should have been
   std::string answered_;           // nonce of the plan that was answered last
@@ -447,79 +412,14 @@ class Participant {
   int64_t seen_ = 0;
 };
 
-// Throws when a method's own setting is beyond what the client allows.
-void CheckNumber(const std::string& key, const Json& value, const JoinOptions& join) {
-  for (const char* section : {"train.", "model.", "views.", "privacy."}) {
-    if (key.starts_with(section)) return;  // looked at one by one
-  }
-  const int most = key.ends_with("epochs") ? join.max_epochs : join.max_number;
-  if (value.is_number() && value.get<double>() > most) {
-    throw NetworkError("the coordinator sets {} = {}, {} allows {}", Printable(key), value.dump(),
-                       key.ends_with("epochs") ? "client.max_epochs" : "client.max_number", most);
-  }
-}
-
 }  // namespace
-
-std::vector<std::string> SharedSettings(const Config& config) {
-  std::vector<std::string> settings;
-  for (const auto& setting : config.ResultKeys()) {
-    if (IsShared(setting)) settings.push_back(setting);
-  }
-  return settings;
-}
-
-void ApplySettings(const std::vector<std::string>& settings, const Experiment& experiment,
-                   Config& config) {
-  constexpr size_t kMostSettings = 1000, kMostSetting = 4096;
-  if (settings.size() > kMostSettings)
-    throw NetworkError("the coordinator sends too many settings");
-  std::set<std::string> seen;
-  for (const auto& setting : settings) {
-    const auto equals = setting.find(" = ");
-    const std::string key = setting.substr(0, equals);
-    if (equals == std::string::npos || setting.size() > kMostSetting || !IsShared(setting) ||
-        !seen.insert(key).second) {
-      throw NetworkError("the coordinator sends {}, which is not its to set", Printable(setting));
-    }
-    const Json value = Json::parse(setting.substr(equals + 3), nullptr, false);
-    if (value.is_discarded()) {
-      throw NetworkError("the coordinator sends {}, which cannot be read", Printable(setting));
-    }
-    CheckNumber(key, value, experiment.join);
-    try {
-      config.Apply(key, value.is_string() ? value.get<std::string>() : value.dump(),
-                   "the coordinator");
-    } catch (const Error& error) {
-      throw NetworkError("the coordinator's settings do not fit this version of kindred: {}",
-                         error.what());
-    }
-  }
-  const JoinOptions& join = experiment.join;
-  const auto within = [](const char* key, int value, const char* limit, int most) {
-    if (value > most) {
-      throw NetworkError("the coordinator sets {} = {}, {} allows {}", key, value, limit, most);
-    }
-  };
-  within("train.epochs", experiment.train.epochs, "client.max_epochs", join.max_epochs);
-  within("train.batch", experiment.train.batch, "client.max_batch", join.max_batch);
-  within("model.width", experiment.model.width, "client.max_width", join.max_width);
-  within("model.dim", experiment.model.dim, "client.max_dim", join.max_dim);
-  if (experiment.privacy.features != "encoded") {
-    throw NetworkError("the coordinator asks for features of plain images; they do not leave here");
-  }
-  if (experiment.privacy.mix < join.min_mix) {
-    throw NetworkError("the coordinator sets privacy.mix = {}, client.min_mix asks for {}",
-                       experiment.privacy.mix, join.min_mix);
-  }
-}
 
 Json TakePart(Experiment& experiment, Config& config, const std::optional<Kit>& kit,
               const RunDir& dir, const std::atomic<bool>& stop) {
   Participant participant(experiment, config, kit, dir, stop);
   try {
     return participant.Run();
-  } catch (const Interrupted&) {
+  } catch (...) {  // whatever it is, nobody is to wait for this client
     participant.SayGoodbye();
     throw;
   }

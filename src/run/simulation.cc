@@ -1,5 +1,8 @@
 #include "run/simulation.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
 
 #include "aggregate/rule.h"
@@ -9,6 +12,8 @@
 #include "base/progress.h"
 #include "eval/false_negatives.h"
 #include "kernel/kernel_path.h"
+#include "model/safetensors.h"
+#include "partition/deal.h"
 #include "run/fit.h"
 #include "run/monitor.h"
 #include "server/client_sampling.h"
@@ -31,13 +36,30 @@ const char* KernelsOf(const std::string& engine) {
 
 int SideOf(const Images& images) { return images.height == images.width ? images.height : 0; }
 
+// Clients' states that do not fit into memory: beside the run's files, in a folder for each rank.
+std::filesystem::path ScratchOf(const RunDir& dir, const Ranks& ranks) {
+  return ranks.Leads() ? dir.scratch() : dir.scratch() / fmt::format("rank-{}", ranks.Rank());
+}
+
+int OwnClients(const std::vector<int>& rank_of, int rank) {
+  return static_cast<int>(std::count(rank_of.begin(), rank_of.end(), rank));
+}
+
+std::string HostName() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
 }  // namespace
 
 Simulation::Simulation(const Experiment& experiment, const std::string& config_hash,
-                       const RunDir& dir)
+                       const RunDir& dir, Ranks& ranks)
     : experiment_((CheckFit(experiment), experiment)),
+      ranks_(ranks),
       dataset_(LoadDataset(experiment.data)),
       partition_(MakePartition(dataset_, experiment.partition)),
+      rank_of_(DealClients(partition_, ranks.Size())),
       context_{.model = experiment.model,
                .method = experiment.method,
                .privacy = experiment.privacy,
@@ -48,9 +70,10 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .side = SideOf(dataset_.train.images),
                .data = experiment.data.name,
                .folder = dir.path()},
-      workers_(std::min(WorkerCount(experiment.train.workers),
-                        ClientsInRound(partition_.Clients(), experiment.train.participation))),
-      store_(static_cast<uint64_t>(experiment.train.memory) << 20, dir.scratch()),
+      workers_(std::min({WorkerCount(experiment.train.workers),
+                         ClientsInRound(partition_.Clients(), experiment.train.participation),
+                         std::max(1, OwnClients(rank_of_, ranks.Rank()))})),
+      store_(static_cast<uint64_t>(experiment.train.memory) << 20, ScratchOf(dir, ranks)),
       method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
@@ -58,6 +81,32 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
   CheckRule(experiment.rule, ClientsInRound(partition_.Clients(), experiment.train.participation));
   if (method_->FeaturesToShare() > 0 && experiment.privacy.features != "plain") CheckMixes();
   LimitTestImages(dataset_, experiment.eval);
+  CheckRanks();
+}
+
+// One digest needs one program, one configuration, the same data and the same kind of CPU.
+void Simulation::CheckRanks() const {
+  if (ranks_.Alone()) return;
+  const auto& identity = record_.Identity();
+  const std::vector<std::pair<const char*, std::string>> own = {
+      {"version", KINDRED_VERSION},
+      {"configuration", identity.config},
+      {"data", identity.data},
+      {"partition", identity.partition},
+      {"kernels", KernelsOf(experiment_.model.engine)},
+      {"host", HostName()}};
+  const std::string text = Json(own).dump();
+  const auto all = ranks_.Gather(Bytes(text.begin(), text.end()));
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    const Json theirs = Json::parse(all[rank].begin(), all[rank].end());
+    for (size_t i = 0; i + 1 < own.size(); ++i) {
+      if (theirs[i][1] == own[i].second) continue;
+      throw UsageError("rank {} on {} has another {} than rank 0 on {}: {}, not {}", rank,
+                       Printable(theirs.back()[1].get<std::string>()), own[i].first,
+                       own.back().second, Printable(theirs[i][1].get<std::string>()),
+                       own[i].second);
+    }
+  }
 }
 
 // Every client must have as many images as an encoding mixes.
@@ -80,7 +129,59 @@ void Simulation::Start() {
         "simulation only");
   }
   if (const auto why = WhyTooFewImages(*method_, partition_)) spdlog::warn("{}", *why);
-  record_.Start(method_->Shared(), store_);
+  if (ranks_.Leads()) record_.Start(method_->Shared(), store_);
+  ShareStart();
+}
+
+// What rank 0 found becomes where every rank begins, each with the states of its own clients.
+void Simulation::ShareStart() {
+  if (ranks_.Alone()) return;
+  Bytes start;
+  if (ranks_.Leads()) {
+    Safetensors all;
+    AddUnder(all.tensors, "global", record_.Global());
+    AddUnder(all.tensors, "pool", record_.Server().pool.ToTensors());
+    const UsualDelta& usual = record_.Server().usual;
+    all.metadata = {{"next_round", std::to_string(record_.NextRound())},
+                    {"usual", Json{usual.norm, usual.steps}.dump()},
+                    {"clients", Json(store_.Clients()).dump()}};
+    start = SerializeSafetensors(all);
+  }
+  ranks_.Broadcast(start);
+  const Safetensors all = ParseSafetensors(start, "rank 0");
+  const Json clients = Json::parse(all.metadata.at("clients"));
+  for (const int client : clients) {
+    const int rank = rank_of_[static_cast<size_t>(client)];
+    if (rank == 0) continue;
+    if (ranks_.Leads()) {
+      store_.With(client, [&](const NamedTensors& state) {
+        ranks_.Send(rank, SerializeSafetensors({.tensors = state}));
+      });
+    } else if (IsOwn(client)) {
+      store_.Put(client, ParseSafetensors(ranks_.Receive(0), "a state").tensors);
+    }
+  }
+  if (ranks_.Leads()) return;
+  next_round_ = std::stoi(all.metadata.at("next_round"));
+  const Json usual = Json::parse(all.metadata.at("usual"));
+  follower_.global = Under(all.tensors, "global");
+  follower_.pool = FeaturePool::FromTensors(Under(all.tensors, "pool"));
+  follower_.usual = {usual[0], usual[1]};
+}
+
+// The states of these clients come to rank 0, which saves them.
+void Simulation::BringStates(const std::vector<int>& clients) {
+  for (const int client : clients) {
+    const int rank = rank_of_[static_cast<size_t>(client)];
+    if (rank == 0) continue;
+    if (ranks_.Leads()) {
+      store_.Put(client, ParseSafetensors(ranks_.Receive(rank), "a state").tensors);
+    } else if (IsOwn(client)) {
+      store_.With(client, [&](const NamedTensors& state) {
+        ranks_.Send(0, SerializeSafetensors({.tensors = state}));
+      });
+    }
+  }
 }
 
 // Training images still to be seen, as the progress bar expects them.
@@ -92,17 +193,18 @@ uint64_t Simulation::ImagesLeft() const {
     round += count < train.batch ? count : count / train.batch * train.batch;
   }
   return static_cast<uint64_t>(static_cast<double>(round * train.epochs) * train.participation *
-                               (train.rounds - record_.NextRound()));
+                               (train.rounds - record_.NextRound()) / ranks_.Size());
 }
 
 void Simulation::Train(const std::atomic<bool>& stop) {
-  if (record_.Finished()) return;
   const auto& train = experiment_.train;
-  if (record_.NextRound() == 0 && !record_.Sums().first_knn) LookAtNeighbors(0, stop);
-  Progress progress("training", ImagesLeft(), "images");
+  const int first = ranks_.Leads() ? record_.NextRound() : next_round_;
+  if (first >= train.rounds) return;
+  if (ranks_.Leads() && first == 0 && !record_.Sums().first_knn) LookAtNeighbors(0, stop);
+  Progress progress("training", ranks_.Leads() ? ImagesLeft() : 0, "images");
   uint64_t seen = 0;
   RoundHooks hooks = {.stop = &stop, .on_step = [&](int images) {
-                        progress.At(seen += static_cast<uint64_t>(images));
+                        if (ranks_.Leads()) progress.At(seen += static_cast<uint64_t>(images));
                       }};
   std::optional<FalseNegatives> observer;
   if (!dataset_.train.labels.empty()) {
@@ -133,13 +235,19 @@ void Simulation::Train(const std::atomic<bool>& stop) {
       .features = experiment_.features,
       .rule = experiment_.rule,
       .limits = experiment_.limits,
-      .first = record_.NextRound(),
+      .first = first,
       .features_width = experiment_.model.dim,
       .features_most = method_->FeaturesToShare(),
-      .images_of = [&](int client) {
-        return static_cast<int64_t>(partition_.clients[static_cast<size_t>(client)].size());
-      }};
-  RunRounds(rounds, transport, record_.Server(), [&](const RoundReport& report) {
+      .images_of =
+          [&](int client) {
+            return static_cast<int64_t>(partition_.clients[static_cast<size_t>(client)].size());
+          },
+      .ranks = &ranks_,
+      .rank_of = [&](int client) { return rank_of_[static_cast<size_t>(client)]; }};
+  ServerState& state = ranks_.Leads() ? record_.Server() : follower_;
+  RunRounds(rounds, transport, state, [&](const RoundReport& report) {
+    if (!ranks_.Alone()) BringStates(report.who);
+    if (!ranks_.Leads()) return;
     progress.Clear();
     OnRound(report, stop);
     const auto& knn = record_.Sums().last_knn;
@@ -188,6 +296,7 @@ Json Simulation::Summary() const {
       {"bytes_down", sums.bytes_down},
       {"bytes_up", sums.bytes_up},
       {"workers", workers_},
+      {"ranks", ranks_.Size()},
       {"engine", experiment_.model.engine},
       {"kernels", KernelsOf(experiment_.model.engine)},
       {"config_hash", record_.Identity().config},
@@ -206,6 +315,9 @@ Json Simulation::Summary() const {
                                   {"mix", experiment_.privacy.mix},
                                   {"input", experiment_.privacy.input},
                                   {"statistics", experiment_.privacy.statistics}};
+  }
+  if (!ranks_.Alone()) {
+    summary["rank_seconds"] = {{"talking", ranks_.Talking()}, {"waiting", ranks_.Waiting()}};
   }
   summary["diagnostics"] = sums.diagnostics;
   return summary;

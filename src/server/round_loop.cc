@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "aggregate/rule.h"
 #include "aggregate/weighted_mean.h"
@@ -11,6 +12,7 @@
 #include "model/distance.h"
 #include "server/capped_weights.h"
 #include "server/client_sampling.h"
+#include "server/rank_share.h"
 
 namespace kindred {
 
@@ -29,6 +31,7 @@ void AddUp(const std::map<int, Arrival>& arrivals, RoundReport& report) {
     report.loss += weight * arrival.loss;
     steps += weight;
     ++report.clients;
+    report.who.push_back(client);
     report.images += arrival.seen;
     report.weight += arrival.images;
     for (const auto& [name, value] : arrival.metrics) {
@@ -52,6 +55,17 @@ Chosen Choose(const std::vector<int>& available, const TrainOptions& train, doub
     chosen.clients.push_back(available[static_cast<size_t>(place)]);
   }
   return chosen;
+}
+
+// Those of the chosen that this process trains.
+Chosen OwnOf(const Chosen& chosen, const RoundLoopOptions& options) {
+  if (options.ranks == nullptr || options.ranks->Alone()) return chosen;
+  Chosen own;
+  for (const int client : chosen.clients) {
+    if (options.rank_of(client) == options.ranks->Rank()) own.clients.push_back(client);
+  }
+  own.wanted = static_cast<int>(own.clients.size());
+  return own;
 }
 
 // The updates of a round as they come in.
@@ -84,8 +98,7 @@ class Gathered {
     double norm = 0;
     if (auto why = WhyNotUpdate(arrival, limits, &norm)) return why;
     weight_ += arrival.images;
-    norms_.push_back(norm);
-    steps_.push_back(static_cast<double>(arrival.steps));
+    norms_[arrival.client] = norm;
     rule_->Add(arrival.client, std::move(arrival.model),
                options_.images_of ? weights_.at(arrival.client) : arrival.images);
     arrival.model.clear();
@@ -93,9 +106,46 @@ class Gathered {
     return std::nullopt;
   }
 
+  // What the ranks gathered becomes what each has, but for the models: those rank 0 has.
+  void Collect(Ranks& ranks, Traffic& traffic) {
+    if (ranks.Alone()) return;
+    ranks.Meet();
+    Bytes all = BytesOf({arrivals_, norms_, traffic});
+    const auto of_ranks = ranks.Gather(all);
+    if (ranks.Leads()) {
+      traffic = {};
+      for (const auto& bytes : of_ranks) {
+        RankShare share = RankShareIn(bytes);
+        arrivals_.merge(share.arrivals);
+        norms_.merge(share.norms);
+        traffic.down += share.traffic.down;
+        traffic.up += share.traffic.up;
+      }
+      all = BytesOf({arrivals_, norms_, traffic});
+    }
+    ranks.Broadcast(all);
+    RankShare share = RankShareIn(all);
+    arrivals_ = std::move(share.arrivals);
+    norms_ = std::move(share.norms);
+    traffic = share.traffic;
+    rule_->Collect(ranks, state_.global);
+  }
+
   const std::map<int, Arrival>& Arrivals() const { return arrivals_; }  // without their models
-  NamedTensors Take() { return rule_->Take(); }
-  UsualDelta Usual() const { return {LowerMedian(norms_), LowerMedian(steps_)}; }
+  // The new model, made by rank 0.
+  NamedTensors Take(Ranks& ranks) {
+    NamedTensors model = ranks.Leads() ? rule_->Take() : Clone(state_.global);
+    BroadcastTensors(ranks, model);
+    return model;
+  }
+  UsualDelta Usual() const {
+    std::vector<double> norms, steps;
+    for (const auto& [client, arrival] : arrivals_) {
+      norms.push_back(norms_.at(client));
+      steps.push_back(static_cast<double>(arrival.steps));
+    }
+    return {LowerMedian(norms), LowerMedian(steps)};
+  }
 
  private:
   // Of an even number the lower one: of two clients the hostile one does not set the measure.
@@ -110,7 +160,7 @@ class Gathered {
   std::map<int, int64_t> enrolled_, weights_;  // of those asked
   std::unique_ptr<Aggregate> rule_;
   std::map<int, Arrival> arrivals_;
-  std::vector<double> norms_, steps_;
+  std::map<int, double> norms_;  // |theta_c - theta|
   int64_t weight_ = 0;
 };
 
@@ -119,10 +169,11 @@ class Gathered {
 void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerState& state,
                const std::function<void(const RoundReport&)>& on_round) {
   const TrainOptions& train = options.train;
+  const auto alone = OneRank();
+  Ranks& ranks = options.ranks != nullptr ? *options.ranks : *alone;
   Check(options.images_of || options.limits.max_share >= 1, "shares of what is not known");
   for (int round = options.first; round < train.rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    const Chosen chosen = Choose(transport.Available(), train, options.over_selection, round);
     RoundReport report{.round = round, .lr = CosineRate(train.lr, round, train.rounds)};
     state.pool.DropOld(round, options.features.max_age);
     const auto plan_for = [&](int client) -> Plan {
@@ -133,16 +184,22 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
           .model = state.global,
           .remote = state.pool.RemoteFor(client, round, options.features.max_remote, train.seed)};
     };
-    Gathered gathered(options, chosen, state);
-    const Traffic traffic = transport.Run(
-        plan_for, chosen, [&](Arrival&& arrival) { return gathered.Add(std::move(arrival)); });
-    Check(!gathered.Arrivals().empty(), "a round without an update that counts");
-    AddUp(gathered.Arrivals(), report);
-    report.bytes_down = traffic.down;
-    report.bytes_up = traffic.up;
-    state.global = gathered.Take();
-    state.usual = gathered.Usual();
-    for (const auto& [client, arrival] : gathered.Arrivals()) {
+    std::optional<Gathered> gathered;
+    std::optional<Traffic> traffic;
+    while (!traffic) {
+      const Chosen chosen = Choose(transport.Available(), train, options.over_selection, round);
+      gathered.emplace(options, chosen, state);
+      traffic = transport.Run(plan_for, OwnOf(chosen, options),
+                              [&](Arrival&& arrival) { return gathered->Add(std::move(arrival)); });
+    }
+    gathered->Collect(ranks, *traffic);
+    Check(!gathered->Arrivals().empty(), "a round without an update that counts");
+    AddUp(gathered->Arrivals(), report);
+    report.bytes_down = traffic->down;
+    report.bytes_up = traffic->up;
+    state.global = gathered->Take(ranks);
+    state.usual = gathered->Usual();
+    for (const auto& [client, arrival] : gathered->Arrivals()) {
       if (arrival.features.defined()) state.pool.Replace(client, arrival.features, round);
     }
     report.seconds =

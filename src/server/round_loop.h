@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "aggregate/rule_options.h"
+#include "base/ranks.h"
 #include "server/feature_pool.h"
 #include "server/server_options.h"
 #include "server/train_options.h"
@@ -19,6 +20,7 @@ struct RoundReport {
   double lr = 0;
   double loss = 0;  // mean over clients, weighted by their steps
   int clients = 0;
+  std::vector<int> who;                   // those whose update counted, in rising order
   int64_t images = 0;                     // seen by training, views counted once
   int64_t weight = 0;                     // sum of |D_c|
   uint64_t bytes_down = 0, bytes_up = 0;  // what the plan and the updates carry
@@ -45,6 +47,10 @@ struct RoundLoopOptions {
   // |D_c| that a client enrolled with; an update must say the same. Not set: not known, and
   // limits.max_share must be 1.
   std::function<int64_t(int client)> images_of = {};
+  // The processes that share the clients, and which of them trains a client. Each runs the same
+  // rounds, its own transport with its own clients; all have the same state after each.
+  Ranks* ranks = nullptr;  // null: this one alone
+  std::function<int(int client)> rank_of = {};
 };
 
 // The learning rate of a round: cosine from lr to 0 over the rounds.

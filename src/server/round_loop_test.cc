@@ -54,7 +54,8 @@ struct FakeTransport : FakeClients {
             .seen = 1 + client};
   }
 
-  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
+  std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                             const OnArrival& on_arrival) override {
     const Plan plan = plan_for(chosen.clients[0]);
     calls.push_back({plan.round, plan.lr, chosen.clients, DigestOf(plan.model)});
     std::vector<int> order = chosen.clients;
@@ -222,8 +223,8 @@ TEST(RunRounds, AFailingTransportLeavesTheModelOfTheLastWholeRound) {
 
 TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
   struct Diverging : FakeClients {
-    Traffic Run(const PlanFor& plan_for, const Chosen& chosen,
-                const OnArrival& on_arrival) override {
+    std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                               const OnArrival& on_arrival) override {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         if (client == 1) model.at("a")[2] = NAN;
@@ -246,7 +247,8 @@ struct SharingTransport : FakeClients {
   std::vector<int64_t> received;
   std::vector<std::string> refused;
   float length = 1;
-  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
+  std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                             const OnArrival& on_arrival) override {
     Traffic traffic;
     for (const int client : chosen.clients) {
       const Plan plan = plan_for(client);
@@ -305,7 +307,8 @@ struct HostileTransport : FakeTransport {
   bool silent = false;
   std::vector<std::string> refused;
 
-  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override {
+  std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                             const OnArrival& on_arrival) override {
     for (const int client : chosen.clients) {
       if (client == 1 && silent) continue;
       Arrival arrival = Answer(plan_for(client), client);
@@ -374,8 +377,8 @@ TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
   struct Moving : FakeClients {
     std::vector<double> by;
     std::vector<std::string> refused;
-    Traffic Run(const PlanFor& plan_for, const Chosen& chosen,
-                const OnArrival& on_arrival) override {
+    std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                               const OnArrival& on_arrival) override {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         model.at("a")[0] += by[static_cast<size_t>(client)];

@@ -19,7 +19,8 @@ using Why = std::optional<std::string>;
 constexpr size_t kMostMetrics = 64, kLongestName = 64;
 constexpr double kMostNumber = 1e15;                // sums of such numbers stay finite
 constexpr int64_t kMostCounter = int64_t{1} << 60;  // a sum with it does not overflow
-constexpr int64_t kPassesAStep = 16;                // more than any method takes through a norm
+constexpr double kMostSteps = 4;      // by which more steps widen the bound on norms at most
+constexpr int64_t kPassesAStep = 16;  // more than any method takes through a norm
 
 const char* KindOf(const at::Tensor& tensor) {
   if (tensor.scalar_type() == torch::kFloat) return "float32";
@@ -159,7 +160,8 @@ Why WhyNotNorm(const Arrival& arrival, const UpdateLimits& limits, double norm) 
   if (limits.norm_ratio == 0 || limits.usual.norm == 0) return std::nullopt;
   double usual = limits.usual.norm;
   if (limits.usual.steps > 0) {
-    usual *= std::max(1.0, static_cast<double>(arrival.steps) / limits.usual.steps);
+    // Who trained longer went further; but steps are the client's word.
+    usual *= std::clamp(static_cast<double>(arrival.steps) / limits.usual.steps, 1.0, kMostSteps);
   }
   if (norm <= limits.norm_ratio * usual) return std::nullopt;
   return fmt::format(

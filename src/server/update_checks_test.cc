@@ -206,6 +206,7 @@ TEST(WhyNotUpdate, DeltasThatAreTooLong) {
   // 8 steps where 2 are usual go four times as far; where 100 are, no less than usual.
   EXPECT_EQ(with_usual(0.126, 2), "");
   EXPECT_NE(with_usual(0.124, 2), "");
+  EXPECT_NE(with_usual(0.1, 0.5), "") << "16 times the steps are not 16 times as far";
   EXPECT_EQ(with_usual(0.51, 100), "");
   EXPECT_NE(with_usual(0.49, 0), "");
   EXPECT_EQ(with_usual(0, 0), "") << "nothing to compare with";

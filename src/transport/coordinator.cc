@@ -76,6 +76,10 @@ v1::JoinReply Coordinator::Join(const Caller& caller, const v1::JoinRequest& req
     throw Refused{"images", fmt::format("{} images; a client has 1 to server.max_images = {}",
                                         request.images(), options_.max_images)};
   }
+  if (caller.images > 0 && request.images() != caller.images) {
+    throw Refused{"images", fmt::format("{} images, but `pki issue` enrolled this client with {}",
+                                        request.images(), caller.images)};
+  }
   {
     const std::lock_guard lock(mutex_);
     const auto before = members_.find(caller.place);
@@ -135,9 +139,30 @@ Member& Coordinator::MemberOf(const Caller& caller, const std::string& run) {
 }
 
 bool Coordinator::CanTrain(int client) const {
-  if (!round_) return false;
+  if (!round_ || round_->closing) return false;
   const auto at = round_->parts.find(client);
   return at != round_->parts.end() && at->second.accepted.empty() && !at->second.refused;
+}
+
+// What the others share with a client of the round, which waits for calls like this one; unlocks
+// meanwhile.
+Content Coordinator::BankOf(int client, std::unique_lock<std::mutex>& lock) {
+  const PlanFor& plan_for = *round_->plan_for;
+  ++busy_;
+  const auto done = [&] {
+    lock.lock();
+    --busy_;
+    changed_.notify_all();
+  };
+  lock.unlock();
+  try {
+    Content bank(plan_for(client).remote.rows, offer_.shape.precision);
+    done();
+    return bank;
+  } catch (...) {
+    done();
+    throw;
+  }
 }
 
 // The plan of a client of the round; unlocks while the bank is looked up.
@@ -159,18 +184,17 @@ v1::PlanReply Coordinator::PlanOf(int client, std::unique_lock<std::mutex>& lock
   reply.set_nonce(round_->nonce);
   reply.set_model_digest(round_->model_digest);
   reply.set_model_bytes(round_->model->size());
-  const PlanFor& plan_for = *round_->plan_for;
-  ++busy_;
-  lock.unlock();
-  const RemoteBank remote = plan_for(client).remote;
-  const Content bank(remote.rows, offer_.shape.precision);
-  reply.set_bank_rows(static_cast<uint64_t>(remote.Size()));
+  const Content bank = BankOf(client, lock);
+  if (bank.size() > 0) {
+    reply.set_bank_rows(bank.size() / BytesOfRows(1, static_cast<uint64_t>(offer_.shape.width),
+                                                  offer_.shape.precision));
+  }
   reply.set_bank_bytes(bank.size());
+  lock.unlock();
   reply.set_bank_digest(bank.Digest());
   lock.lock();
-  --busy_;
-  changed_.notify_all();
-  round_->parts.at(client).plan = reply;  // the round waits for calls under way
+  if (!CanTrain(client) || round_->nonce != reply.nonce()) return Wait();  // it ended meanwhile
+  round_->parts.at(client).plan = reply;
   return reply;
 }
 
@@ -239,6 +263,11 @@ void Coordinator::CheckMayUpload(const Caller& caller) {
   MemberOf(caller, offer_.run);
 }
 
+void Coordinator::CountAgainst(const Caller& caller, const Refused& why) {
+  const std::lock_guard lock(mutex_);
+  if (members_.contains(caller.place)) Strike(caller.place, why);
+}
+
 void Coordinator::Dismiss() {
   std::map<int, Waiter> waiters;
   {
@@ -250,7 +279,7 @@ void Coordinator::Dismiss() {
 }
 
 Coordinator::Part& Coordinator::PartOf(int client, uint32_t round) {
-  if (!round_ || round != static_cast<uint32_t>(round_->number)) {
+  if (!round_ || round_->closing || round != static_cast<uint32_t>(round_->number)) {
     throw Refused{"round", round_ ? fmt::format("round {} is on, not {}", round_->number + 1,
                                                 uint64_t{round} + 1)
                                   : "no round is on"};
@@ -278,14 +307,7 @@ std::shared_ptr<const Content> Coordinator::ContentOf(const Caller& caller,
         throw Refused{"busy", "others' features are on their way to many clients; ask again"};
       }
       PartOf(caller.place, request.round());  // it may have ended meanwhile
-      const PlanFor& plan_for = *round_->plan_for;
-      ++busy_;
-      lock.unlock();
-      auto bank =
-          std::make_unique<Content>(plan_for(caller.place).remote.rows, offer_.shape.precision);
-      lock.lock();
-      --busy_;
-      changed_.notify_all();
+      auto bank = std::make_unique<Content>(BankOf(caller.place, lock));
       *banks_ += bank->size();
       content =
           std::shared_ptr<const Content>(bank.release(), [counter = banks_](const Content* gone) {
@@ -474,7 +496,7 @@ void Coordinator::EndUpload(const UploadStream& stream,
   changed_.notify_all();
 }
 
-void Coordinator::ParkUpload(const UploadStream& stream) {
+void Coordinator::ParkUpload(UploadStream stream) {
   Later later;
   {
     const std::lock_guard lock(mutex_);
@@ -482,6 +504,7 @@ void Coordinator::ParkUpload(const UploadStream& stream) {
     if (part == nullptr || !stream.upload->IsTurn(stream.turn)) return;  // another stream has it
     part->streaming = false;
     line_.Leave(*stream.upload);
+    stream = {};  // or its room would not be free when it has to go
     Admit(later);
   }
   for (const auto& call : later) call();
@@ -540,34 +563,29 @@ int Coordinator::Accepted() const {
                     [](const auto& entry) { return !entry.second.accepted.empty(); }));
 }
 
-// Whether the round has what it waits for. After the deadline it goes on without the slow, if it
-// has enough.
-bool Coordinator::Over(const Chosen& chosen, Clock::time_point since, bool& warned) {
+// Whether the round has what it waits for. It goes on without those who missed rounds before, and
+// after the deadline without the slow, if it has enough.
+Coordinator::Stand Coordinator::StandOf(const Chosen& chosen, Clock::time_point since) const {
   const int accepted = Accepted();
-  if (accepted >= chosen.wanted) return true;
+  if (accepted >= chosen.wanted) return Stand::kEnough;
   const bool enough = accepted >= std::min(options_.min_clients, chosen.wanted);
   const auto enrolled = enrolled_();
-  const bool waiting = std::any_of(chosen.clients.begin(), chosen.clients.end(), [&](int client) {
-    return CanTrain(client) && !IsOut(client, enrolled) && members_.at(client).missed < kMostMissed;
-  });
-  if (enough && !waiting) return true;
-  if (SecondsSince(since) < options_.deadline) return false;
-  if (enough) return true;
-  if (!warned) {
-    warned = true;
-    const std::string detail =
-        fmt::format("the deadline is past and {} of {} needed updates are here; the round waits on",
-                    accepted, options_.min_clients);
-    spdlog::warn("round {}: {}", round_->number + 1, detail);
-    audit_({.event = "alarm", .round = round_->number + 1, .detail = detail});
+  bool any = false, waited_for = false;
+  for (const int client : chosen.clients) {
+    if (!CanTrain(client) || IsOut(client, enrolled)) continue;
+    any = true;
+    if (members_.at(client).missed < kMostMissed) waited_for = true;
   }
-  return false;
+  const bool late = SecondsSince(since) >= options_.deadline;
+  if (enough) return late || !waited_for ? Stand::kEnough : Stand::kOpen;
+  return late || !any ? Stand::kTooFew : Stand::kOpen;
 }
 
 // An upload that is whole becomes an arrival; the round loop says whether it counts.
 void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
                        std::unique_lock<std::mutex>& lock) {
   IncomingUpload& upload = *ready.upload;
+  const bool out = IsOut(upload.client(), enrolled_());  // since it began
   const v1::UploadHeader& header = upload.header();
   const int number = round_->number;
   const std::string name = members_.at(upload.client()).name;
@@ -588,7 +606,11 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
   }
   std::optional<Refused> refused;
   try {
-    if (const auto why = on_arrival(std::move(arrival))) refused = RefusedFor(*why);
+    if (out) {
+      refused = Refused{"revoked", "no longer of this run"};
+    } else if (const auto why = on_arrival(std::move(arrival))) {
+      refused = RefusedFor(*why);
+    }
   } catch (...) {
     ready.done(Refused{"round", "the coordinator ends the round"});
     throw;
@@ -621,6 +643,7 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
 
 // Nobody can reach the round any more; what was under way is told that it is over.
 void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock) {
+  round_->closing = true;
   changed_.wait(lock, [&] { return busy_ == 0; });
   std::vector<std::string> missed;
   for (const int client : chosen.clients) {
@@ -647,8 +670,8 @@ void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock
   lock.lock();
 }
 
-Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
-                         const OnArrival& on_arrival) {
+std::optional<Traffic> Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
+                                        const OnArrival& on_arrival) {
   const Plan plan = plan_for(chosen.clients.front());
   auto model = std::make_shared<const Content>(plan.model, offer_.shape.manifest);
   std::unique_lock lock(mutex_);
@@ -662,10 +685,10 @@ Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
                        .plan_for = &plan_for});
   for (const int client : chosen.clients) round_->parts[client] = {};
   const auto since = Clock::now();
-  bool warned = false;
+  Stand stand = Stand::kOpen;
   try {
     AnswerWaiters(lock);
-    while (!Over(chosen, since, warned)) {
+    while ((stand = StandOf(chosen, since)) == Stand::kOpen) {
       if (stop_) throw Interrupted{};
       if (!ready_.empty()) {
         Ready ready = std::move(ready_.front());
@@ -680,7 +703,17 @@ Traffic Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
     Close({}, lock);
     throw;
   }
+  const int accepted = Accepted();
   Close(chosen, lock);
+  if (stand == Stand::kTooFew) {
+    const std::string detail =
+        fmt::format("{} of {} needed updates came and no more will; the round begins again",
+                    accepted, std::min(options_.min_clients, chosen.wanted));
+    lock.unlock();
+    spdlog::warn("round {}: {}", plan.round + 1, detail);
+    audit_({.event = "alarm", .round = plan.round + 1, .detail = detail});
+    return std::nullopt;
+  }
   traffic_.up = received_ - before;
   return traffic_;
 }

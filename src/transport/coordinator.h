@@ -27,6 +27,7 @@ namespace kindred {
 struct Caller {
   int place = 0;
   std::string name;
+  int64_t images = 0;  // |D_c| that it was enrolled with; 0: its own word counts
 };
 
 // What a run tells its clients when they join.
@@ -75,7 +76,7 @@ class Coordinator : public Transport {
   void EndUpload(const UploadStream& stream,
                  std::function<void(const std::optional<Refused>&)> done);
   // The stream broke: what has come is kept as long as there is room.
-  void ParkUpload(const UploadStream& stream);
+  void ParkUpload(UploadStream stream);
 
   // Answers those who have waited for long. To be called a few times a second.
   void Tick();
@@ -86,12 +87,16 @@ class Coordinator : public Transport {
   // Throws Refused unless the caller is a member in good standing: before anything of it is read.
   void CheckMayUpload(const Caller& caller);
 
+  // A member's upload was refused before it came here.
+  void CountAgainst(const Caller& caller, const Refused& why);
+
   // Answers everybody: nobody is made to wait from now on.
   void Dismiss();
 
   // --- Transport
   std::vector<int> Available() override;
-  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override;
+  std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                             const OnArrival& on_arrival) override;
 
   // Hands out the trained model until every client has it, or for so long as options say.
   void Finish(const NamedTensors& model);
@@ -119,6 +124,7 @@ class Coordinator : public Transport {
     std::string model_digest;
     const PlanFor* plan_for = nullptr;
     std::map<int, Part> parts;  // of the chosen
+    bool closing = false;       // nobody reaches it any more
   };
   struct Waiter {
     Clock::time_point since;
@@ -134,6 +140,7 @@ class Coordinator : public Transport {
   Part& PartOf(int client, uint32_t round);
   bool CanTrain(int client) const;
   bool IsOut(int client, const std::map<int, std::string>& enrolled) const;
+  Content BankOf(int client, std::unique_lock<std::mutex>& lock);
   v1::PlanReply PlanOf(int client, std::unique_lock<std::mutex>& lock);
   void AnswerWaiters(std::unique_lock<std::mutex>& lock);
   void Admit(Later& later);
@@ -143,7 +150,8 @@ class Coordinator : public Transport {
   void CheckBegin(const Caller& caller, const v1::UploadBegin& begin, const Part& part) const;
   void Take(Ready& ready, const OnArrival& on_arrival, std::unique_lock<std::mutex>& lock);
   void Strike(int client, const Refused& why);
-  bool Over(const Chosen& chosen, Clock::time_point since, bool& warned);
+  enum class Stand { kOpen, kEnough, kTooFew };
+  Stand StandOf(const Chosen& chosen, Clock::time_point since) const;
   void Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock);
   int Accepted() const;
 

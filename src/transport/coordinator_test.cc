@@ -29,7 +29,7 @@ struct OpenRound {
   };
   std::vector<AuditEvent> events;
   std::map<int, float> taken;  // a[0] of those that count
-  Traffic traffic;
+  std::optional<Traffic> traffic;
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<std::thread> round;  // a test may start a thread of its own
   std::atomic<bool> over = false;
@@ -163,7 +163,7 @@ TEST(Coordinator, ARoundTakesEveryUpdateOnce) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(open.SendHonest(i, static_cast<float>(i)), "");
   open.End();
   EXPECT_EQ(open.taken, (std::map<int, float>{{0, 0}, {1, 1}, {2, 2}}));
-  EXPECT_EQ(open.traffic.up, 3u * (3 * 4 + 8 + 4 * 4));
+  EXPECT_EQ(open.traffic->up, 3u * (3 * 4 + 8 + 4 * 4));
 }
 
 TEST(Coordinator, TheSameUploadAgainIsAcknowledgedAnotherIsRefused) {
@@ -337,15 +337,48 @@ TEST(Coordinator, TheRoundGoesOnWithoutTheSlowAfterTheDeadlineIfEnoughAreIn) {
   OpenRound open(3, {.min_clients = 2, .deadline = 0.5});
   open.Begin();
   EXPECT_EQ(open.SendHonest(0), "");
-  std::this_thread::sleep_for(std::chrono::milliseconds(900));
-  EXPECT_FALSE(open.over);  // past the deadline, but one is not enough
   const auto late = open.Update_(2, open.Plan_(2));
   EXPECT_EQ(open.SendHonest(1), "");
   open.End();
+  EXPECT_TRUE(open.traffic);
   EXPECT_EQ(open.taken.size(), 2u);
   open.Begin(0, 1);
   EXPECT_EQ(open.Send(2, late.first, late.second), "round");
   EXPECT_EQ(open.coordinator->CurrentMembers().at(2).strikes, 0);
+}
+
+// One is not enough and nobody else can come: the same round begins again, with a new nonce.
+TEST(Coordinator, ARoundThatCannotGetEnoughBeginsAgain) {
+  OpenRound open(2, {.min_clients = 2});
+  open.refuse = [](const Arrival& arrival) -> std::optional<std::string> {
+    if (arrival.client == 1) return "norm: too far";
+    return std::nullopt;
+  };
+  open.Begin();
+  const v1::PlanReply first = open.Plan_(0);
+  EXPECT_EQ(open.SendHonest(0), "");
+  EXPECT_EQ(open.SendHonest(1), "norm");
+  open.End();
+  EXPECT_FALSE(open.traffic);
+  open.refuse = [](const Arrival&) { return std::nullopt; };
+  open.Begin();
+  const v1::PlanReply second = open.Plan_(0);
+  EXPECT_EQ(second.round(), first.round());
+  EXPECT_NE(second.nonce(), first.nonce());
+  EXPECT_EQ(open.SendHonest(0), "");
+  EXPECT_EQ(open.SendHonest(1), "");
+  open.End();
+  EXPECT_TRUE(open.traffic);
+}
+
+TEST(Coordinator, PastTheDeadlineWithTooFewTheRoundBeginsAgain) {
+  OpenRound open(2, {.min_clients = 2, .deadline = 0.2});
+  open.Begin();
+  EXPECT_EQ(open.SendHonest(0), "");
+  open.End();
+  EXPECT_FALSE(open.traffic);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(0).missed, 0);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).missed, 1);
 }
 
 TEST(Coordinator, ARoundMayAskMoreThanItWants) {
@@ -382,6 +415,41 @@ TEST(Coordinator, NobodyWaitsForTheRevoked) {
   open.End();
   EXPECT_EQ(open.taken.size(), 1u);
   EXPECT_EQ(open.coordinator->Available(), std::vector<int>{0});
+}
+
+TEST(Coordinator, AnUpdateOfOneWhoWasRevokedMeanwhileDoesNotCount) {
+  OpenRound open(2, {.min_clients = 1});
+  open.Begin();
+  const auto [begin, bytes] = open.Update_(1, open.Plan_(1));
+  std::promise<void> room;
+  const UploadStream stream =
+      open.coordinator->BeginUpload(open.Of(1), begin, [&] { room.set_value(); });
+  room.get_future().get();
+  {
+    const std::lock_guard lock(open.mutex);
+    open.enrolled.erase(1);
+  }
+  ASSERT_TRUE(open.coordinator->AddBytes(
+      stream, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  std::promise<std::optional<Refused>> done;
+  open.coordinator->EndUpload(stream,
+                              [&](const std::optional<Refused>& why) { done.set_value(why); });
+  const auto why = done.get_future().get();
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->reason, "revoked");
+  EXPECT_EQ(open.SendHonest(0), "");
+  open.End();
+  EXPECT_EQ(open.taken, (std::map<int, float>{{0, 5}}));
+}
+
+TEST(Coordinator, WhoWasEnrolledWithSoManyImagesComesWithThem) {
+  OpenRound open(1);
+  v1::JoinRequest request;
+  request.set_protocol(kProtocol);
+  request.set_images(1 << 20);
+  EXPECT_THROW(open.coordinator->Join({.place = 7, .name = "c7", .images = 10}, request), Refused);
+  request.set_images(10);
+  open.coordinator->Join({.place = 7, .name = "c7", .images = 10}, request);
 }
 
 TEST(Coordinator, LateJoinersAreAskedInTheNextRound) {

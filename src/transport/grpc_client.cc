@@ -22,6 +22,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr double kFirstPause = 0.2, kMostPause = 5;     // seconds between two tries
 constexpr auto kCallTime = std::chrono::seconds(60);    // of a short call, waiting for a plan too
+constexpr auto kStatusTime = std::chrono::seconds(10);  // cannot be cut by a stop
 constexpr auto kTransferTime = std::chrono::hours(24);  // links that die are noticed by keepalive
 
 // What the status of a call means to its caller.
@@ -68,7 +69,7 @@ std::shared_ptr<grpc::Channel> Dial(const WireClientOptions& options,
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (!kit) {
     if (!IsLoopback(options.server)) {
-      throw NetworkError("{}: plain text is for this machine alone; give --kit",
+      throw NetworkError("{}: plain text is for this machine alone; leave out --plain-text",
                          Printable(options.server));
     }
     return grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
@@ -139,6 +140,13 @@ struct GrpcClient::Wire {
           throw NetworkError("{}: {}: {}", options.server, what, message);
         }
         return reason;
+      }
+      if (message.find("certificate verify failed") != std::string::npos) {  // it does not heal
+        throw NetworkError(
+            "{}: its certificate is not of this kit's authority; `kindred doctor` looks, or ask "
+            "for "
+            "a new kit",
+            options.server);
       }
       if (const uint64_t now = moved(); now != before) {
         before = now;
@@ -270,7 +278,7 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
   const auto call = [&](grpc::ClientContext& context) {
     {
       grpc::ClientContext asking;
-      asking.set_deadline(std::chrono::system_clock::now() + kCallTime);
+      asking.set_deadline(std::chrono::system_clock::now() + kStatusTime);
       if (!wire_->options.name.empty()) asking.AddMetadata("kindred-name", wire_->options.name);
       v1::UploadReply state;
       if (wire_->stub->UploadStatus(&asking, header.key(), &state).ok())
@@ -284,10 +292,14 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
     bool open = writer->Write(part);
     if (open) writer->WaitForInitialMetadata();  // the coordinator has room
     for (uint64_t next = received; open && next < bytes.size();) {
-      const uint64_t size = std::min(kMostChunk, bytes.size() - next);
+      const uint64_t size = std::min(kChunk, bytes.size() - next);
       part.set_data(bytes.data() + next, size);
       open = writer->Write(part);
       next += size;
+    }
+    if (open && received == bytes.size()) {  // all was there: an empty part ends it
+      part.set_data("");
+      writer->Write(part);
     }
     writer->WritesDone();
     const grpc::Status status = writer->Finish();

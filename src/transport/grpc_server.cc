@@ -4,14 +4,13 @@
 #include <grpcpp/grpcpp.h>
 #include <malloc.h>
 
-#include <list>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "base/parallel.h"
 #include "federation.grpc.pb.h"
 #include "transport/grpc_log.h"
+#include "transport/pace.h"
 
 namespace kindred {
 
@@ -20,7 +19,9 @@ namespace {
 constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr int kMostMetadata = 8 << 10;
 constexpr int kMostHeader = 64 << 10;  // of a message, beside its chunk
-constexpr int kMostUploads = 2;        // of one client
+constexpr int kMostUploads = 2;    // of one client at a time: one that goes on, one that was cut
+constexpr int kMostDownloads = 4;  // model and bank, likewise
+constexpr uint64_t kWireMemory = 256 << 20;  // bytes in gRPC's buffers; beyond, it cuts streams
 const Refused kTooSlow = {"slow", "below server.min_rate, or below what others who wait need"};
 constexpr char kReasonKey[] = "kindred-reason";
 
@@ -32,6 +33,12 @@ grpc::StatusCode CodeOf(const std::string& reason) {
   if (reason == "slow") return grpc::StatusCode::ABORTED;
   if (IsStrike(reason)) return grpc::StatusCode::INVALID_ARGUMENT;
   return grpc::StatusCode::FAILED_PRECONDITION;
+}
+
+// What is nobody's fault outside: too little memory, most likely. The call fails, the rest goes on.
+grpc::Status Failure(const std::exception& error) {
+  spdlog::error("a call failed: {}", Printable(error.what()));
+  return {grpc::StatusCode::INTERNAL, "the coordinator failed at it"};
 }
 
 }  // namespace
@@ -66,6 +73,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       });
     } catch (const Refused& why) {
       reactor->Finish(StatusOf(*context, why, name));
+    } catch (const std::exception& error) {
+      reactor->Finish(Failure(error));
     }
     return reactor;
   }
@@ -103,59 +112,6 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   }
 
  private:
-  // A transfer whose pace is watched.
-  struct Paced {
-    Paced(grpc::CallbackServerContext* call, bool is_upload) : context(call), upload(is_upload) {}
-    grpc::CallbackServerContext* context;
-    const bool upload;
-    std::atomic<uint64_t> moved = 0;    // bytes so far
-    std::atomic<bool> waiting = false;  // for us, not for the client
-    uint64_t before = 0;                // at the last look
-    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
-    std::atomic<bool> cut = false;
-  };
-
-  // The transfers under way. Those below the least rate are cut.
-  class Pace {
-   public:
-    explicit Pace(const WireLimits& limits) : limits_(limits) {}
-
-    void Add(Paced* transfer) {
-      const std::lock_guard lock(mutex_);
-      transfers_.push_back(transfer);
-    }
-    void Remove(Paced* transfer) {
-      const std::lock_guard lock(mutex_);
-      transfers_.remove(transfer);
-    }
-
-    // `needed`: what uploads must make because others wait for their room.
-    void Look(double needed) {
-      const std::lock_guard lock(mutex_);
-      const auto now = std::chrono::steady_clock::now();
-      for (Paced* transfer : transfers_) {
-        const double seconds = std::chrono::duration<double>(now - transfer->since).count();
-        const uint64_t moved = transfer->moved;
-        if (transfer->waiting) {
-          transfer->since = now;
-          continue;
-        }
-        if (seconds < limits_.rate_window) continue;
-        const double least =
-            transfer->upload ? std::max(limits_.min_rate, needed) : limits_.min_rate;
-        const bool slow = static_cast<double>(moved - transfer->before) < least * seconds;
-        transfer->since = now;
-        transfer->before = moved;
-        if (slow && !transfer->cut.exchange(true)) transfer->context->TryCancel();
-      }
-    }
-
-   private:
-    WireLimits limits_;
-    std::mutex mutex_;
-    std::list<Paced*> transfers_;
-  };
-
   // Who asks: what the certificate says, and on a plain-text loopback the name that is given.
   // `known` is the name as soon as there is one, for the log of a refusal.
   Caller CallerOf(const grpc::CallbackServerContext& context, std::string& known) const {
@@ -178,7 +134,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     if (found.state != EnrolmentState::kValid) {
       throw Refused{"identity", "nobody of this federation; ask for a kit"};
     }
-    return {found.enrolment.place, found.enrolment.name};
+    return {found.enrolment.place, found.enrolment.name, found.enrolment.images};
   }
 
   // The status of a refusal, which leaves its mark in the audit log.
@@ -192,19 +148,29 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
     return {CodeOf(why.reason), fmt::format("{}: {}", why.reason, why.message)};
   }
 
-  // Uploads under way of a client: two, the one that goes on and the one that was cut.
-  bool CountUpload(int client) {
-    const std::lock_guard lock(uploads_mutex_);
-    if (uploads_[client] >= kMostUploads) {
-      throw Refused{"busy", "this client's uploads before it have not ended yet"};
+  // The transfers of each client that are under way.
+  class Transfers {
+   public:
+    Transfers(const char* what, int most) : what_(what), most_(most) {}
+    bool Enter(int client) {
+      const std::lock_guard lock(mutex_);
+      if (count_[client] >= most_) {
+        throw Refused{"busy", fmt::format("this client's {} before it have not ended yet", what_)};
+      }
+      ++count_[client];
+      return true;
     }
-    ++uploads_[client];
-    return true;
-  }
-  void UncountUpload(int client) {
-    const std::lock_guard lock(uploads_mutex_);
-    if (--uploads_[client] == 0) uploads_.erase(client);
-  }
+    void Leave(int client) {
+      const std::lock_guard lock(mutex_);
+      if (--count_[client] == 0) count_.erase(client);
+    }
+
+   private:
+    const char* what_;
+    int most_;
+    std::mutex mutex_;
+    std::map<int, int> count_;
+  };
 
   template <class Work>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const Work& work) {
@@ -216,6 +182,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       reactor->Finish(grpc::Status::OK);
     } catch (const Refused& why) {
       reactor->Finish(StatusOf(*context, why, name));
+    } catch (const std::exception& error) {
+      reactor->Finish(Failure(error));
     }
     return reactor;
   }
@@ -225,21 +193,27 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
    public:
     Downloading(Service& service, grpc::CallbackServerContext* context,
                 const v1::DownloadRequest& request)
-        : service_(service), request_(request), paced_(context, false) {
+        : service_(service),
+          request_(request),
+          context_(context),
+          paced_([context] { context->TryCancel(); }, false) {
       service_.pace_.Add(&paced_);
       try {
         caller_ = service_.CallerOf(*context, caller_.name);
+        counted_ = service_.downloads_.Enter(caller_.place);
         content_ = service_.coordinator_.ContentOf(caller_, request_);
         next_ = request_.offset();
         Write();
       } catch (const Refused& why) {
         Finish(service_.StatusOf(*context, why, caller_.name));
+      } catch (const std::exception& error) {
+        Finish(Failure(error));
       }
     }
 
     void OnWriteDone(bool ok) override {
       if (!ok) {
-        Finish(paced_.cut ? service_.StatusOf(*paced_.context, kTooSlow, caller_.name)
+        Finish(paced_.cut ? service_.StatusOf(*context_, kTooSlow, caller_.name)
                           : grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
         return;
       }
@@ -249,6 +223,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
     void OnDone() override {
       service_.pace_.Remove(&paced_);
+      if (counted_) service_.downloads_.Leave(caller_.place);
       delete this;
     }
 
@@ -259,7 +234,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
         Finish(grpc::Status::OK);
         return;
       }
-      const uint64_t size = std::min(kMostChunk, content_->size() - next_);
+      const uint64_t size = std::min(kChunk, content_->size() - next_);
       std::string& data = *chunk_.mutable_data();
       data.resize(size);
       content_->Read(next_, std::span(reinterpret_cast<uint8_t*>(data.data()), size));
@@ -269,10 +244,12 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
     Service& service_;
     v1::DownloadRequest request_;
+    grpc::CallbackServerContext* context_;
     Paced paced_;
     Caller caller_;
     std::shared_ptr<const Content> content_;
     uint64_t next_ = 0;
+    bool counted_ = false;
     v1::Chunk chunk_;
   };
 
@@ -281,7 +258,10 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   class Uploading final : public grpc::ServerReadReactor<v1::UploadPart> {
    public:
     Uploading(Service& service, grpc::CallbackServerContext* context, v1::UploadReply* reply)
-        : service_(service), context_(context), paced_(context, true), reply_(reply) {}
+        : service_(service),
+          context_(context),
+          paced_([context] { context->TryCancel(); }, true),
+          reply_(reply) {}
 
     void Begin(const std::shared_ptr<Uploading>& self) {
       self_ = self;
@@ -289,7 +269,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       try {
         caller_ = service_.CallerOf(*context_, caller_.name);
         service_.coordinator_.CheckMayUpload(caller_);
-        counted_ = service_.CountUpload(caller_.place);
+        counted_ = service_.uploads_.Enter(caller_.place);
         StartRead(&part_);
       } catch (const Refused& why) {
         End(service_.StatusOf(*context_, why, caller_.name));
@@ -312,6 +292,9 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       } catch (const Refused& why) {
         Park();
         End(service_.StatusOf(*context_, why, caller_.name));
+      } catch (const std::exception& error) {
+        Park();
+        End(Failure(error));
       }
     }
 
@@ -320,20 +303,20 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       const std::lock_guard lock(mutex_);
       if (!waits_for_room_) return;
       waits_for_room_ = false;
-      service_.coordinator_.ParkUpload(stream_);
+      service_.coordinator_.ParkUpload(std::exchange(stream_, {}));
       EndLocked({grpc::StatusCode::CANCELLED, "the client is gone"});
     }
 
     void OnDone() override {
       service_.pace_.Remove(&paced_);
-      if (counted_) service_.UncountUpload(caller_.place);
+      if (counted_) service_.uploads_.Leave(caller_.place);
       self_.reset();
     }
 
    private:
     void BeginUpload() {
       if (part_.part_case() != v1::UploadPart::kBegin) {
-        throw Refused{"manifest", "an upload begins with its header"};
+        Misbehaved({"manifest", "an upload begins with its header"});
       }
       begun_ = true;
       paced_.waiting = true;
@@ -360,7 +343,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
         waits_for_room_ = true;
         if (context_->IsCancelled()) {
           waits_for_room_ = false;
-          service_.coordinator_.ParkUpload(stream_);
+          service_.coordinator_.ParkUpload(std::exchange(stream_, {}));
           EndLocked({grpc::StatusCode::CANCELLED, "the client is gone"});
         }
       }
@@ -387,7 +370,7 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
     void AddData() {
       if (part_.part_case() != v1::UploadPart::kData) {
-        throw Refused{"size", "after the header come bytes"};
+        Misbehaved({"size", "after the header come bytes"});
       }
       paced_.moved += part_.data().size();
       if (!service_.coordinator_.AddBytes(stream_, part_.data())) {
@@ -408,9 +391,13 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
       });
     }
 
+    [[noreturn]] void Misbehaved(const Refused& why) {
+      service_.coordinator_.CountAgainst(caller_, why);
+      throw why;
+    }
+
     void Park() {
-      if (stream_.upload) service_.coordinator_.ParkUpload(stream_);
-      stream_ = {};
+      if (stream_.upload) service_.coordinator_.ParkUpload(std::exchange(stream_, {}));
     }
 
     void End(const grpc::Status& status) {
@@ -442,8 +429,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
   bool tls_;
   Pace pace_;
   std::function<void(const AuditEvent&)> audit_;
-  std::mutex uploads_mutex_;  // of the one below
-  std::map<int, int> uploads_;
+  Transfers uploads_{"uploads", kMostUploads};
+  Transfers downloads_{"downloads", kMostDownloads};
 };
 
 namespace {
@@ -470,6 +457,7 @@ void Limit(grpc::ServerBuilder& builder, const WireLimits& limits) {
   // What a stream may send before it is read: uploads that wait for room hold no more than this.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(kMostChunk));
+  builder.SetResourceQuota(grpc::ResourceQuota("kindred").Resize(kWireMemory));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadata);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
@@ -497,8 +485,9 @@ GrpcServer::GrpcServer(const std::string& address, const std::optional<ServerKit
                        std::function<void(const AuditEvent&)> audit)
     : parts_(std::make_unique<Parts>()) {
   if (!kit && !IsLoopback(address)) {
-    throw NetworkError("{}: plain text is for this machine alone (127.0.0.1, ::1); give --pki",
-                       Printable(address));
+    throw NetworkError(
+        "{}: plain text is for this machine alone (127.0.0.1, ::1); leave out --plain-text",
+        Printable(address));
   }
   QuietGrpc();
   RaiseDescriptorLimit();

@@ -45,7 +45,8 @@ std::vector<int> InProcess::Available() {
   return all;
 }
 
-Traffic InProcess::Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) {
+std::optional<Traffic> InProcess::Run(const PlanFor& plan_for, const Chosen& chosen,
+                                      const OnArrival& on_arrival) {
   std::mutex step_mutex, arrival_mutex;  // of the caller's functions
   RoundHooks hooks = hooks_;
   if (hooks_.on_step) {

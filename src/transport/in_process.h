@@ -31,7 +31,8 @@ class InProcess : public Transport {
 
   // Every client of the round is waited for. An update that is refused ends the run by a usage
   // error: in a simulation nobody is hostile, training has gone wrong.
-  Traffic Run(const PlanFor& plan_for, const Chosen& chosen, const OnArrival& on_arrival) override;
+  std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                             const OnArrival& on_arrival) override;
 
  private:
   Clients clients_;

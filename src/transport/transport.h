@@ -50,9 +50,10 @@ class Transport {
   virtual std::vector<int> Available() = 0;
 
   // Hands their plans to the clients and what comes back to `on_arrival`; returns when the round is
-  // over: as many as are wanted are in, or as its own rules say. At least one update counted.
-  virtual Traffic Run(const PlanFor& plan_for, const Chosen& chosen,
-                      const OnArrival& on_arrival) = 0;
+  // over: as many as are wanted are in, or as its own rules say. Nothing: too few came and no more
+  // will; what came does not count, and the round is to be tried again with those there are.
+  virtual std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                                     const OnArrival& on_arrival) = 0;
 };
 
 }  // namespace kindred

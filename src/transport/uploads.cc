@@ -7,45 +7,52 @@
 #include "transport/refused.h"
 
 namespace kindred {
+namespace {
 
-bool UploadMemory::Take(uint64_t bytes) {
+// Parts of an upload at most: so many, and one for each KiB.
+constexpr uint64_t kFewParts = 1000, kLeastPart = 1 << 10;
+
+}  // namespace
+
+std::optional<Bytes> UploadMemory::Take(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (taken_ > 0 && taken_ + bytes > most_) return false;
-  taken_ += bytes;
-  return true;
-}
-
-Bytes UploadMemory::Lend(uint64_t bytes) {
+  const auto fits = [&](uint64_t size) { return taken_ == 0 || taken_ + size <= most_; };
+  const auto fitting = std::find_if(unused_.begin(), unused_.end(), [&](const Bytes& each) {
+    return each.capacity() >= bytes && fits(each.capacity());
+  });
   Bytes buffer;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto fitting = std::find_if(unused_.begin(), unused_.end(),
-                                      [&](const Bytes& each) { return each.capacity() >= bytes; });
-    if (fitting != unused_.end()) {
-      buffer = std::move(*fitting);
-      unused_.erase(fitting);
-    } else if (!unused_.empty()) {
-      unused_.pop_back();  // of another size: what is kept stays within what was taken before
+  if (fitting != unused_.end()) {
+    buffer = std::move(*fitting);
+    unused_.erase(fitting);
+    kept_ -= buffer.capacity();
+  } else {
+    if (!fits(bytes)) return std::nullopt;
+    while (!unused_.empty() && taken_ + kept_ + bytes > most_) {
+      kept_ -= unused_.back().capacity();
+      unused_.pop_back();
     }
+    buffer.reserve(bytes);
   }
-  buffer.reserve(bytes);
+  taken_ += buffer.capacity();
   return buffer;
 }
 
-void UploadMemory::Return(uint64_t bytes, Bytes buffer) {
+void UploadMemory::Return(Bytes buffer) {
   buffer.clear();
   const std::lock_guard lock(mutex_);
-  taken_ -= bytes;
-  if (buffer.capacity() > 0) unused_.push_back(std::move(buffer));
+  taken_ -= buffer.capacity();
+  kept_ += buffer.capacity();
+  unused_.push_back(std::move(buffer));
 }
 
 void UploadMemory::Trim() {
   const std::lock_guard lock(mutex_);
   unused_.clear();
+  kept_ = 0;
 }
 
 IncomingUpload::~IncomingUpload() {
-  if (memory_) memory_->Return(header_.bytes(), std::move(bytes_));
+  if (memory_) memory_->Return(std::move(bytes_));
 }
 
 uint64_t IncomingUpload::Received() const {
@@ -80,6 +87,9 @@ bool IncomingUpload::Add(int turn, std::string_view bytes) {
   if (bytes.size() > kMostChunk || bytes.size() > left) {
     throw Refused{"size", "more bytes than the header says, or a chunk above 1 MiB"};
   }
+  if (++parts_ > kFewParts + header_.bytes() / kLeastPart) {
+    throw Refused{"size", "crumbs: parts below 1 KiB"};
+  }
   const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
   bytes_.insert(bytes_.end(), first, first + bytes.size());
   running_.Add(std::span(first, bytes.size()));
@@ -97,9 +107,10 @@ void IncomingUpload::Complete(int turn) {
 
 bool IncomingUpload::TakeRoom(const std::shared_ptr<UploadMemory>& memory) {
   const std::lock_guard lock(mutex_);
-  if (!memory->Take(header_.bytes())) return false;
+  auto buffer = memory->Take(header_.bytes());
+  if (!buffer) return false;
   memory_ = memory;
-  bytes_ = memory->Lend(header_.bytes());
+  bytes_ = std::move(*buffer);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,18 +24,17 @@ class UploadMemory {
  public:
   explicit UploadMemory(uint64_t most) : most_(most) {}
 
-  // Takes room for so many bytes, if there is: one upload always fits.
-  bool Take(uint64_t bytes);
-  // An empty buffer for bytes that were taken, and back.
-  Bytes Lend(uint64_t bytes);
-  void Return(uint64_t bytes, Bytes buffer);
+  // An empty buffer with room for so many bytes, if there is: one upload always fits. And back.
+  std::optional<Bytes> Take(uint64_t bytes);
+  void Return(Bytes buffer);
   // Forgets the buffers that nobody uses.
   void Trim();
 
  private:
   const uint64_t most_;
-  std::mutex mutex_;  // of all below
-  uint64_t taken_ = 0;
+  std::mutex mutex_;    // of all below
+  uint64_t taken_ = 0;  // bytes of the buffers that are out
+  uint64_t kept_ = 0;   // and of those that nobody uses
   std::vector<Bytes> unused_;
 };
 
@@ -74,6 +74,7 @@ class IncomingUpload {
   std::shared_ptr<UploadMemory> memory_;  // its room is of it; null: none yet
   int turn_ = 0;                          // of the stream that may add bytes
   Bytes bytes_;
+  uint64_t parts_ = 0;  // messages that brought them
   Checksum running_;
 };
 

@@ -45,30 +45,43 @@ TEST(IncomingUpload, OtherBytesThanTheHeaderSays) {
   EXPECT_EQ(ReasonOf([&] { upload.Complete(turn); }), "digest");
 }
 
+TEST(IncomingUpload, CrumbsAreRefused) {
+  const auto memory = std::make_shared<UploadMemory>(1 << 20);
+  const std::string bytes(100000, 'x');
+  IncomingUpload upload(3, BeginOf(bytes));
+  ASSERT_TRUE(upload.TakeRoom(memory));
+  const int turn = upload.NextTurn(0);
+  EXPECT_EQ(ReasonOf([&] {
+              for (int i = 0; i < 2000; ++i) upload.Add(turn, "x");
+            }),
+            "size");
+}
+
 TEST(UploadMemory, OneAlwaysFitsAndOthersWithinTheBudget) {
   UploadMemory memory(100);
-  EXPECT_TRUE(memory.Take(500));
+  auto large = memory.Take(500);
+  ASSERT_TRUE(large);
   EXPECT_FALSE(memory.Take(1));
-  memory.Return(500, {});
-  EXPECT_TRUE(memory.Take(60));
-  EXPECT_TRUE(memory.Take(40));
+  memory.Return(std::move(*large));
+  memory.Trim();
+  ASSERT_TRUE(memory.Take(60));
+  ASSERT_TRUE(memory.Take(40));
   EXPECT_FALSE(memory.Take(1));
 }
 
-TEST(UploadMemory, BuffersAreUsedAgain) {
-  UploadMemory memory(1 << 20);
+TEST(UploadMemory, BuffersAreUsedAgainAndCountWhole) {
+  UploadMemory memory(10000);
+  auto buffer = memory.Take(5000);
+  ASSERT_TRUE(buffer);
+  buffer->assign(5000, 7);
+  const uint8_t* where = buffer->data();
+  memory.Return(std::move(*buffer));
+  auto again = memory.Take(4000);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->data(), where);
+  EXPECT_TRUE(again->empty());      // of what the other client sent nothing can be read
+  EXPECT_FALSE(memory.Take(5500));  // 5,000 are out, though 4,000 were asked for
   ASSERT_TRUE(memory.Take(5000));
-  Bytes buffer = memory.Lend(5000);
-  buffer.assign(5000, 7);
-  const uint8_t* where = buffer.data();
-  memory.Return(5000, std::move(buffer));
-  ASSERT_TRUE(memory.Take(4000));
-  Bytes again = memory.Lend(4000);
-  EXPECT_EQ(again.data(), where);
-  EXPECT_TRUE(again.empty());  // of what the other client sent nothing can be read
-  memory.Return(4000, std::move(again));
-  memory.Trim();
-  EXPECT_EQ(memory.Lend(0).capacity(), 0u);
 }
 
 TEST(UploadLine, AdmitsInOrderAndMakesRoom) {

@@ -15,8 +15,10 @@ namespace kindred {
 // What this program speaks; both ends must speak the same.
 inline constexpr uint32_t kProtocol = 1;
 
-// Bytes in a message at most.
+// Bytes in a message at most, and in those we send: a slow link moves one within
+// server.rate_window.
 inline constexpr uint64_t kMostChunk = 1 << 20;
+inline constexpr uint64_t kChunk = 1 << 16;
 
 // kHalf: weights (tensors of two axes and more) and features as 16-bit floats; vectors, which hold
 // running statistics, stay as they are.

@@ -67,7 +67,7 @@ class Simsiam(Net):
     def loss(self, one, two, step):
         z1, z2 = self.project(one), self.project(two)
         p1, p2 = self.predictor(z1), self.predictor(z2)
-        return 2 - F.cosine_similarity(p1, z2.detach()).mean() - F.cosine_similarity(p2, z1.detach()).mean()
+        return 1 - (F.cosine_similarity(p1, z2.detach()).mean() + F.cosine_similarity(p2, z1.detach()).mean()) / 2
 
 
 class Swav(Net):

@@ -1,4 +1,4 @@
-#include "run/participant.h"
+#include "run/shared_settings.h"
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,27 @@ TEST(Settings, WhatACoordinatorSendsMakesTheSameExperiment) {
 }
 
 TEST(Settings, WhatIsNotACoordinatorsToSetIsRefused) {
-  for (const char* setting :
-       {"data.path = \"/etc\"", "data.name = \"folder\"", "client.key = \"seeded\"",
-        "client.max_epochs = 1000000", "server.min_clients = 1", "eval.k = 3",
-        "partition.clients = 2", "features.max_age = 1", "train.epochs",
-        "train.epochs = ", "nothing.known = 1", "train.epochs = -1", "train.epochs = 1e99",
-        "privacy.features = \"plain\"", "privacy.mix = 2", "train.epochs = 1000000",
-        "train.batch = 1000000", "model.width = 4000"}) {
+  for (const char* setting : {"data.path = \"/etc\"",
+                              "data.name = \"folder\"",
+                              "client.key = \"seeded\"",
+                              "client.max_epochs = 1000000",
+                              "server.min_clients = 1",
+                              "eval.k = 3",
+                              "partition.clients = 2",
+                              "features.max_age = 1",
+                              "train.epochs",
+                              "train.epochs = ",
+                              "nothing.known = 1",
+                              "train.epochs = -1",
+                              "train.epochs = 1e99",
+                              "privacy.features = \"plain\"",
+                              "privacy.mix = 2",
+                              "train.epochs = 1000000",
+                              "train.batch = 1000000",
+                              "model.width = 4000",
+                              "train.workers = 8",
+                              "fedca.base_epochs = \"10000\"",
+                              "fedca.public_images = \"16777216\""}) {
     Experiment experiment;
     Config config = BindExperiment(experiment);
     SCOPED_TRACE(setting);
