@@ -232,7 +232,7 @@ TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
             on_arrival({.client = client, .model = std::move(model), .images = 1, .steps = 1});
         if (why) throw UsageError("client {}: {}", client, *why);  // as in one process
       }
-      return {};
+      return Traffic{};
     }
   } transport;
   auto global = LoopModel();
@@ -315,7 +315,7 @@ struct HostileTransport : FakeTransport {
       if (client == 1 && spoil) spoil(arrival);
       if (auto why = on_arrival(std::move(arrival))) refused.push_back(*why);
     }
-    return {};
+    return Traffic{};
   }
 };
 
@@ -387,7 +387,7 @@ TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
           refused.push_back(*why);
         }
       }
-      return {};
+      return Traffic{};
     }
   } transport;
   transport.count = 4;
