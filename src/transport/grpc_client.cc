@@ -292,7 +292,7 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
     bool open = writer->Write(part);
     if (open) writer->WaitForInitialMetadata();  // the coordinator has room
     for (uint64_t next = received; open && next < bytes.size();) {
-      const uint64_t size = std::min(kChunk, bytes.size() - next);
+      const uint64_t size = std::min(NextChunk(next - received), bytes.size() - next);
       part.set_data(bytes.data() + next, size);
       open = writer->Write(part);
       next += size;

@@ -234,7 +234,8 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
         Finish(grpc::Status::OK);
         return;
       }
-      const uint64_t size = std::min(kChunk, content_->size() - next_);
+      const uint64_t size =
+          std::min(NextChunk(next_ - request_.offset()), content_->size() - next_);
       std::string& data = *chunk_.mutable_data();
       data.resize(size);
       content_->Read(next_, std::span(reinterpret_cast<uint8_t*>(data.data()), size));

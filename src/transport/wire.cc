@@ -31,6 +31,10 @@ at::Tensor FromHalf(std::span<const uint8_t> bytes, const std::vector<int64_t>& 
 
 }  // namespace
 
+uint64_t NextChunk(uint64_t moved) {
+  return std::clamp(moved / 64, uint64_t{64} << 10, kMostChunk);
+}
+
 Manifest ManifestOf(const NamedTensors& tensors, Precision precision) {
   Manifest manifest;
   uint64_t offset = 0;

@@ -15,10 +15,12 @@ namespace kindred {
 // What this program speaks; both ends must speak the same.
 inline constexpr uint32_t kProtocol = 1;
 
-// Bytes in a message at most, and in those we send: a slow link moves one within
-// server.rate_window.
+// Bytes in a message at most.
 inline constexpr uint64_t kMostChunk = 1 << 20;
-inline constexpr uint64_t kChunk = 1 << 16;
+
+// Bytes in the next message of a transfer that has moved so many. Small at first: a slow link must
+// get one through within server.rate_window, and what is on its way may still be in buffers.
+uint64_t NextChunk(uint64_t moved);
 
 // kHalf: weights (tensors of two axes and more) and features as 16-bit floats; vectors, which hold
 // running statistics, stay as they are.

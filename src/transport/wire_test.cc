@@ -22,6 +22,13 @@ TEST(Wire, WhatIsPackedComesBack) {
   EXPECT_EQ(DigestOf(Unpack(bytes, manifest)), DigestOf(tensors));
 }
 
+TEST(Wire, ChunksGrowWithWhatHasMoved) {
+  EXPECT_EQ(NextChunk(0), 1u << 16);
+  EXPECT_EQ(NextChunk(4 << 20), 1u << 16);
+  EXPECT_EQ(NextChunk(16 << 20), 1u << 18);
+  EXPECT_EQ(NextChunk(1 << 30), kMostChunk);
+}
+
 TEST(Wire, HalfKeepsVectorsAndRoundsWeights) {
   const NamedTensors tensors = Sample();
   const Manifest manifest = ManifestOf(tensors, Precision::kHalf);
