@@ -30,6 +30,8 @@ class Ranks_ : public testing::Test {
  protected:
   void SetUp() override {
     if (!HasMpirun()) GTEST_SKIP() << "no mpirun here (openmpi-bin)";
+    const Ran asked = Kindred(folder, "train --set train.batch=0", OnRanks(1));
+    if (asked.err.find("built without MPI") != std::string::npos) GTEST_SKIP() << asked.err;
   }
   TemporaryFolder folder = TestFolder();
 

@@ -29,6 +29,7 @@ END
 chmod +x "$folder/enter"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 XDG_CACHE_HOME="$folder/cache"
 cd "$folder"
+mpirun -n 1 "$kindred" train --set train.batch=0 2>&1 | grep -q "built without MPI" && exit 77
 "$kindred" train --config "$config" --out alone > /dev/null 2>&1
 ip netns exec "${tag}a" unshare --uts sh -c "hostname kindred-a; exec mpirun --host 10.77.0.1:1,10.77.0.2:1 -n 2 \
   --mca plm_rsh_agent $folder/enter --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \

@@ -7,6 +7,7 @@
 
 #include "aggregate/rule.h"
 #include "base/error.h"
+#include "server/client_sampling.h"
 #include "server/peak_memory.h"
 
 namespace kindred {
@@ -36,6 +37,13 @@ void CheckCoordinator(const Experiment& experiment, const Method& method, int en
         "server.rule = {} needs {} updates in every round, server.min_clients = {} promises fewer; "
         "raise it, or take another rule",
         experiment.rule.rule, least, experiment.coordinator.min_clients);
+  }
+  const int asked_for = ClientsInRound(enrolled, experiment.train.participation);
+  if (asked_for < experiment.coordinator.min_clients) {
+    throw UsageError(
+        "train.participation = {} of {} enrolled clients asks {} of them, server.min_clients = {}; "
+        "raise the first or lower the second",
+        experiment.train.participation, enrolled, asked_for, experiment.coordinator.min_clients);
   }
   const auto values = BytesOf(method.Shared()) / sizeof(float);
   const auto asked =

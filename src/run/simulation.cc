@@ -69,7 +69,7 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
                .seed = experiment.train.seed,
                .side = SideOf(dataset_.train.images),
                .data = experiment.data.name,
-               .folder = dir.path()},
+               .folder = ranks.Leads() ? dir.path() : std::filesystem::path()},
       workers_(std::min({WorkerCount(experiment.train.workers),
                          ClientsInRound(partition_.Clients(), experiment.train.participation),
                          std::max(1, OwnClients(rank_of_, ranks.Rank()))})),
@@ -123,12 +123,14 @@ void Simulation::CheckMixes() const {
 }
 
 void Simulation::Start() {
-  if (method_->FeaturesToShare() > 0 && experiment_.privacy.features == "plain") {
+  if (ranks_.Leads() && method_->FeaturesToShare() > 0 && experiment_.privacy.features == "plain") {
     spdlog::warn(
         "privacy.features = \"plain\": features of plain images are shared; for comparison in a "
         "simulation only");
   }
-  if (const auto why = WhyTooFewImages(*method_, partition_)) spdlog::warn("{}", *why);
+  if (const auto why = WhyTooFewImages(*method_, partition_); why && ranks_.Leads()) {
+    spdlog::warn("{}", *why);
+  }
   if (ranks_.Leads()) record_.Start(method_->Shared(), store_);
   ShareStart();
 }

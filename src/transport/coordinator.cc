@@ -83,7 +83,8 @@ v1::JoinReply Coordinator::Join(const Caller& caller, const v1::JoinRequest& req
   {
     const std::lock_guard lock(mutex_);
     const auto before = members_.find(caller.place);
-    if (before != members_.end() && before->second.images != request.images()) {
+    if (before != members_.end() && before->second.images != request.images() &&
+        caller.images == 0) {
       throw Refused{"images",
                     fmt::format("{} images, but this client enrolled with {}; the data of a client "
                                 "stay the same during a run",
@@ -133,6 +134,9 @@ Member& Coordinator::MemberOf(const Caller& caller, const std::string& run) {
   if (at->second.strikes >= options_.strikes) {
     throw Refused{"strikes",
                   fmt::format("out of the run after {} refused updates", at->second.strikes)};
+  }
+  if (caller.images > 0 && at->second.images != caller.images) {
+    throw Refused{"member", "enrolled with another number of images since; join again"};
   }
   Hear(at->second);
   return at->second;
@@ -280,9 +284,10 @@ void Coordinator::Dismiss() {
 
 Coordinator::Part& Coordinator::PartOf(int client, uint32_t round) {
   if (!round_ || round_->closing || round != static_cast<uint32_t>(round_->number)) {
-    throw Refused{"round", round_ ? fmt::format("round {} is on, not {}", round_->number + 1,
-                                                uint64_t{round} + 1)
-                                  : "no round is on"};
+    throw Refused{"round", round_ && !round_->closing
+                               ? fmt::format("round {} is on, not {}", round_->number + 1,
+                                             uint64_t{round} + 1)
+                               : "no round is on"};
   }
   const auto at = round_->parts.find(client);
   if (at == round_->parts.end()) throw Refused{"chosen", "this round does not ask this client"};
@@ -568,17 +573,21 @@ int Coordinator::Accepted() const {
 Coordinator::Stand Coordinator::StandOf(const Chosen& chosen, Clock::time_point since) const {
   const int accepted = Accepted();
   if (accepted >= chosen.wanted) return Stand::kEnough;
-  const bool enough = accepted >= std::min(options_.min_clients, chosen.wanted);
+  const int needed = std::min(options_.min_clients, chosen.wanted);
   const auto enrolled = enrolled_();
-  bool any = false, waited_for = false;
+  int possible = accepted;
+  bool waited_for = false, arriving = false;
   for (const int client : chosen.clients) {
     if (!CanTrain(client) || IsOut(client, enrolled)) continue;
-    any = true;
+    ++possible;
+    const Part& part = round_->parts.at(client);
+    if (part.streaming || part.whole) arriving = true;
     if (members_.at(client).missed < kMostMissed) waited_for = true;
   }
   const bool late = SecondsSince(since) >= options_.deadline;
-  if (enough) return late || !waited_for ? Stand::kEnough : Stand::kOpen;
-  return late || !any ? Stand::kTooFew : Stand::kOpen;
+  if (accepted >= needed) return late || !waited_for ? Stand::kEnough : Stand::kOpen;
+  // What is on its way would have to come again: it is let in.
+  return possible < needed || (late && !arriving) ? Stand::kTooFew : Stand::kOpen;
 }
 
 // An upload that is whole becomes an arrival; the round loop says whether it counts.

@@ -371,6 +371,28 @@ TEST(Coordinator, ARoundThatCannotGetEnoughBeginsAgain) {
   EXPECT_TRUE(open.traffic);
 }
 
+// An update that is on its way past the deadline is let in: it would have to come again.
+TEST(Coordinator, WhatIsOnItsWayPastTheDeadlineIsWaitedForWhenItIsNeeded) {
+  OpenRound open(2, {.min_clients = 2, .deadline = 0.2});
+  open.Begin();
+  const auto [begin, bytes] = open.Update_(1, open.Plan_(1));
+  std::promise<void> room;
+  const UploadStream stream =
+      open.coordinator->BeginUpload(open.Of(1), begin, [&] { room.set_value(); });
+  room.get_future().get();
+  EXPECT_EQ(open.SendHonest(0), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));  // past the deadline and a look
+  ASSERT_TRUE(open.coordinator->AddBytes(
+      stream, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  std::promise<std::optional<Refused>> done;
+  open.coordinator->EndUpload(stream,
+                              [&](const std::optional<Refused>& why) { done.set_value(why); });
+  EXPECT_FALSE(done.get_future().get());
+  open.End();
+  EXPECT_TRUE(open.traffic);
+  EXPECT_EQ(open.taken.size(), 2u);
+}
+
 TEST(Coordinator, PastTheDeadlineWithTooFewTheRoundBeginsAgain) {
   OpenRound open(2, {.min_clients = 2, .deadline = 0.2});
   open.Begin();
