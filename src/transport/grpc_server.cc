@@ -522,7 +522,7 @@ GrpcServer::GrpcServer(const std::string& address, const std::optional<ServerKit
 GrpcServer::~GrpcServer() {
   parts_->loop.reset();
   parts_->service->Dismiss();
-  parts_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+  parts_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(20));
   parts_->ticker.reset();
   parts_->server.reset();
 }
