@@ -28,7 +28,7 @@ class Aggregate {
   virtual void Collect(Ranks& ranks, const NamedTensors& like) = 0;
 
   // The model made of those added, which must be some. Integer tensors (counters) give their
-  // maximum; what is positive in every model (running variances) stays positive.
+  // maximum; what is positive in every model (running variances) is never negative.
   virtual NamedTensors Take() = 0;
 };
 
