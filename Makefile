@@ -3,7 +3,7 @@ KINDRED := build/release/kindred
 # OFF: for one machine at a time, without libmpi.
 WITH_MPI := ON
 
-.PHONY: help install install-peers build test demo bench asan tsan dev format clean
+.PHONY: help install install-peers build test demo screenshots bench asan tsan dev format clean
 
 help:
 	@echo "make test    install what is missing, build, run every test"
@@ -14,14 +14,16 @@ help:
 	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan    the tests under ThreadSanitizer"
 	@echo "make dev     the tests with symbols and the standard library's own checks"
+	@echo "make screenshots  the README's pictures, of the demo's run"
 	@echo "make format  clang-format over every C++ file"
 
 install:
 	@tools/install_packages.sh build test
+	@tools/install_node_modules.sh web
 
 install-peers: install
 	@tools/install_packages.sh peers
-	@tools/install_node_modules.sh
+	@tools/install_node_modules.sh tests/interchange tests/page
 
 build: install
 	cmake --preset release -DKINDRED_WITH_MPI=$(strip $(WITH_MPI))
@@ -51,6 +53,12 @@ bench: install
 	bench/linear.py
 	build/release/bench/bench_layers
 	bench/round.py
+
+# The README's pictures, of the demo's run.
+screenshots: demo
+	@tools/install_packages.sh test
+	@tools/install_node_modules.sh tests/page
+	node tests/page/screenshots.js $(KINDRED) runs/demo docs/pictures
 
 format:
 	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc

@@ -12,4 +12,7 @@ echo
 # --resume: goes on where an earlier demo was stopped, and shows a finished one again.
 "$kindred" train --config configs/demo.toml --resume --out "$out"
 echo
+"$kindred" eval linear --run "$out" > /dev/null
+"$kindred" report "$out" --out runs/demo.html --force
+echo "open runs/demo.html in a browser: xdg-open runs/demo.html"
 echo "pictures: runs/demo-partition.svg (who owns what), runs/demo-views.png (images and their views)"

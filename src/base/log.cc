@@ -2,6 +2,7 @@
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include <memory>
@@ -26,25 +27,38 @@ class LevelMark : public spdlog::custom_flag_formatter {
   }
 };
 
+// Where all lines go: stderr, and the files there are. Safe to change while others log.
+const std::shared_ptr<spdlog::sinks::dist_sink_mt>& Everywhere() {
+  static const auto kSinks = std::make_shared<spdlog::sinks::dist_sink_mt>();
+  return kSinks;
+}
+
 }  // namespace
 
 void StartLog() {
-  auto logger = spdlog::stderr_color_mt("kindred");
+  auto terminal = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<LevelMark>('*').set_pattern("kindred: %^%*%$%v");
-  logger->set_formatter(std::move(formatter));
+  terminal->set_formatter(std::move(formatter));
+  Everywhere()->add_sink(std::move(terminal));
+  auto logger = std::make_shared<spdlog::logger>("kindred", Everywhere());
+  logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }
 
-void LogAlsoTo(const std::filesystem::path& path) {
+LogFile::LogFile(const std::filesystem::path& path) {
   try {
-    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());
-    file->set_pattern("%Y-%m-%d %H:%M:%S %l %v");
-    spdlog::default_logger()->sinks().push_back(std::move(file));
-    spdlog::default_logger()->flush_on(spdlog::level::info);
+    file_ = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());
+    file_->set_pattern("%Y-%m-%d %H:%M:%S %l %v");
+    Everywhere()->add_sink(file_);
   } catch (const spdlog::spdlog_ex& error) {
+    file_ = nullptr;
     spdlog::warn("no log file: {}", error.what());
   }
+}
+
+LogFile::~LogFile() {
+  if (file_) Everywhere()->remove_sink(file_);
 }
 
 }  // namespace kindred

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <memory>
 
 namespace kindred {
 
@@ -11,8 +12,17 @@ namespace kindred {
 // on a terminal. Call once, first thing in main.
 void StartLog();
 
-// Appends what is logged from now on to a file as well, with the time. A file that cannot be
-// written is a warning.
-void LogAlsoTo(const std::filesystem::path& path);
+// What is logged while the value lives goes to the end of a file as well, with the time. A file
+// that cannot be written is a warning.
+class LogFile {
+ public:
+  explicit LogFile(const std::filesystem::path& path);
+  ~LogFile();
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+ private:
+  spdlog::sink_ptr file_;
+};
 
 }  // namespace kindred

@@ -41,4 +41,7 @@ class Progress {
 // 1234567 as "1.2 MB": sizes for people.
 std::string HumanBytes(uint64_t bytes);
 
+// 3725 as "62 min 5 s": times for people.
+std::string HumanDuration(double seconds);
+
 }  // namespace kindred

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
 
 namespace kindred {
 
@@ -87,14 +86,6 @@ Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained) {
     if (untouched("data.channels")) data.channels = shape.channels;
   }
   return resolved;
-}
-
-std::filesystem::path FeatureCacheFolder() {
-  try {
-    return CacheFolder() / "features";
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 }  // namespace kindred

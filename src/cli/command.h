@@ -54,12 +54,6 @@ void AddConfigFlags(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags
 // Adds the word DATASET and --path, short for data.name and data.path.
 void AddDatasetWords(CLI::App& command, const std::shared_ptr<ConfigFlags>& flags);
 
-// An experiment and the configuration bound to it.
-struct Resolved {
-  std::unique_ptr<Experiment> experiment = std::make_unique<Experiment>();
-  Config config;
-};
-
 // Defaults, then the files, the environment, --set and the command's own words; all checked.
 Resolved Resolve(const ConfigFlags& flags);
 
@@ -79,9 +73,6 @@ TrainedEncoder OpenEncoder(const EncoderFlags& flags, const std::string& path);
 // the names of its dataset and partition; a folder of images is scaled to what the encoder takes.
 Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained);
 
-// Where features are kept; empty, for nowhere, when there is no home.
-std::filesystem::path FeatureCacheFolder();
-
 // The commands, in the order help lists them; each is in the file of its name.
 void AddListCommand(CLI::App& app, Program& program);
 void AddConfigCommand(CLI::App& app, Program& program);
@@ -92,6 +83,8 @@ void AddJoinCommand(CLI::App& app, Program& program);
 void AddEvalCommand(CLI::App& app, Program& program);
 void AddEmbedCommand(CLI::App& app, Program& program);
 void AddExportCommand(CLI::App& app, Program& program);
+void AddReproduceCommand(CLI::App& app, Program& program);
+void AddReportCommand(CLI::App& app, Program& program);
 void AddBenchCommand(CLI::App& app, Program& program);
 void AddPkiCommand(CLI::App& app, Program& program);
 void AddDoctorCommand(CLI::App& app, Program& program);

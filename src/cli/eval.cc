@@ -1,15 +1,10 @@
 // `kindred eval knn|linear|semi|finetune`: what an encoder is worth to who has labels.
-#include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/table.h"
 #include "cli/command.h"
 #include "model/one_thread.h"
-#include "record/metrics.h"
 #include "run/evaluation.h"
 
 namespace kindred {
@@ -46,67 +41,9 @@ std::string ByClass(const Json& result) {
   return TextTable(rows);
 }
 
-// The run's folder for this process alone; waits a little for another evaluation to finish its
-// line.
-std::unique_ptr<FolderLock> LockSoon(const std::filesystem::path& folder) {
-  for (int tries = 0;; ++tries) {
-    try {
-      return std::make_unique<FolderLock>(folder);
-    } catch (const Error&) {
-      if (tries == 50) throw;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-  }
-}
-
-// A line of the run's metrics.jsonl, once it is finished: until then its lines are the rounds'.
-void Record(const TrainedEncoder& trained, const Json& result) {
-  if (!trained.run || !FileExists(trained.run->summary())) return;
-  try {
-    const auto lock = LockSoon(trained.run->path());
-    Json line = {{"kind", "eval"}, {"round", result["encoder"]["round"]}};
-    for (const auto& [key, value] : result.items()) {
-      if (key != "confusion" && key != "per_class" && key != "classes" && key != "run") {
-        line[key] = value;
-      }
-    }
-    // After the last whole line: a broken one must not swallow this one.
-    const auto path = trained.run->metrics();
-    const Bytes before = FileExists(path) ? ReadFile(path, uint64_t{1} << 32) : Bytes();
-    const auto end = std::find(before.rbegin(), before.rend(), '\n').base();
-    MetricsFile(path, static_cast<uint64_t>(end - before.begin())).Append(line);
-  } catch (const std::exception& error) {  // the result counts more than its record
-    spdlog::warn("not recorded in the run: {}", Printable(error.what()));
-  }
-}
-
 Json EvaluateOne(const MetricKind& metric, const ConfigFlags& config,
                  const TrainedEncoder& trained) {
-  const Resolved resolved = ResolveFor(config, trained);
-  const Experiment& experiment = *resolved.experiment;
-  Dataset dataset = LoadDataset(experiment.data);
-  if (const int limit = experiment.eval.limit; limit > 0 && limit < dataset.test.images.count) {
-    dataset.test =
-        Select(dataset.test, LimitIndices(dataset.test.labels, dataset.test.images.count, limit));
-  }
-  CheckCanEvaluate(trained.encoder, dataset);
-  Encoder encoder = trained.encoder;
-  encoder.model.engine = experiment.model.engine;
-  Json result = Evaluate(metric, {.encoder = encoder,
-                                  .dataset = dataset,
-                                  .experiment = experiment,
-                                  .cache = FeatureCacheFolder()});
-  result["run"] = trained.path;
-  result["encoder"] = trained.origin;
-  // From random weights, the encoder has no part in the number.
-  if (!experiment.eval.scratch) result["encoder_digest"] = trained.origin["encoder_digest"];
-  for (const auto& [key, from] : {std::pair("config_hash", "config_hash"),
-                                  std::pair("partition_hash", "train_partition_hash")}) {
-    if (!result.contains(key) && trained.origin.contains(from)) result[key] = trained.origin[from];
-  }
-  result["config"] = Json::parse(resolved.config.ToJson());  // all that it was evaluated with
-  Record(trained, result);
-  return result;
+  return EvaluateTrained(metric, ResolveFor(config, trained), trained);
 }
 
 CommandResult Eval(const MetricKind& metric, const ConfigFlags& config, const EncoderFlags& flags) {

@@ -67,8 +67,11 @@ CommandResult JoinRun(ConfigFlags config, const JoinFlags& flags) {
   const RunDir dir(flags.out.empty() ? "runs/join-" + experiment.join.name : flags.out);
   MakeFolder(dir.path());
   const FolderLock lock(dir.path());
-  if (const auto summary = FinishedSummary(dir)) return {SummaryText(*summary, dir), *summary};
-  LogAlsoTo(dir.log());
+  if (const auto summary = FinishedSummary(dir)) {
+    spdlog::info("{}: the run is finished", Printable(dir.path().string()));
+    return {SummaryText(*summary, dir), *summary};
+  }
+  const LogFile log(dir.log());
   try {
     const Json summary = TakePart(experiment, resolved.config, kit, dir, stop);
     return {SummaryText(summary, dir), summary};

@@ -72,6 +72,8 @@ int Run(int argc, char** argv) {
   AddEvalCommand(app, program);
   AddEmbedCommand(app, program);
   AddExportCommand(app, program);
+  AddReproduceCommand(app, program);
+  AddReportCommand(app, program);
   AddBenchCommand(app, program);
   AddPkiCommand(app, program);
   AddDoctorCommand(app, program);

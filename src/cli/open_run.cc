@@ -1,10 +1,9 @@
 #include "cli/open_run.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "run/summary.h"
+#include "run/training.h"
 
 namespace kindred {
 namespace {
@@ -40,32 +39,8 @@ OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags) {
   ConfigFlags own = config;
   if (own.files.empty()) own.files = {dir.config().string()};
   Resolved resolved = Resolve(own);
-  Experiment before;
-  Config stored = BindExperiment(before);
-  stored.ApplyFile(dir.config());
-  const auto now = resolved.config.ResultKeys(), then = stored.ResultKeys();
-  for (size_t i = 0; i < now.size(); ++i) {
-    if (now[i] != then[i]) {
-      throw UsageError("--resume: {} was started with {}, now it is {}; a run goes on as it began",
-                       Printable(out.string()), then[i], now[i]);
-    }
-  }
+  CheckGoesOn(dir, resolved.config);
   return {std::move(resolved), std::move(dir), true};
-}
-
-std::string ConfigHash(const Config& config) {
-  Digest digest;
-  for (const auto& key : config.ResultKeys()) digest.Add(std::string_view(key));
-  return digest.Hex();
-}
-
-std::optional<Json> FinishedSummary(const RunDir& dir) {
-  if (!FileExists(dir.summary())) return std::nullopt;
-  const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
-  Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
-  if (!IsSummary(summary)) return std::nullopt;
-  spdlog::info("{}: the run is finished", Printable(dir.path().string()));
-  return summary;
 }
 
 }  // namespace kindred

@@ -25,10 +25,4 @@ struct OpenedRun {
 // (exit code 5) when the folder is used and --resume was not given.
 OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags);
 
-// Equal for configurations that must give the same model.
-std::string ConfigHash(const Config& config);
-
-// The summary of a run that is finished; nothing when it is not.
-std::optional<Json> FinishedSummary(const RunDir& dir);
-
 }  // namespace kindred

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/dashboard_flags.h"
 #include "cli/open_run.h"
 #include "cli/stop.h"
 #include "client/round.h"
@@ -19,21 +20,24 @@ struct ServeFlags {
   bool plain_text = false;
 };
 
-CommandResult Serve(const ConfigFlags& config, const RunFlags& run, const ServeFlags& flags) {
+CommandResult Serve(const ConfigFlags& config, const RunFlags& run, const ServeFlags& flags,
+                    const DashboardFlags& page) {
   UseOneThread();
   const std::atomic<bool>& stop = StopOnSignals();
   const OpenedRun opened = OpenRun(config, run);
   if (opened.resumed) {
     if (const auto summary = FinishedSummary(opened.dir)) {
+      spdlog::info("{}: the run is finished", Printable(opened.dir.path().string()));
       return {SummaryText(*summary, opened.dir), *summary};
     }
   }
   Coordination coordination(
       *opened.resolved.experiment, opened.resolved.config, ConfigHash(opened.resolved.config),
       {.listen = flags.listen, .pki = flags.pki, .plain_text = flags.plain_text}, opened.dir, stop);
+  const auto dashboard = OpenDashboard(page, opened.dir);
   if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());
   const FolderLock lock(opened.dir.path());
-  LogAlsoTo(opened.dir.log());
+  const LogFile log(opened.dir.log());
   coordination.Start();
   try {
     coordination.Run();
@@ -52,10 +56,13 @@ void AddServeCommand(CLI::App& app, Program& program) {
   auto config = std::make_shared<ConfigFlags>();
   auto run = std::make_shared<RunFlags>();
   auto flags = std::make_shared<ServeFlags>();
-  CLI::App* command = AddCommand(app, program, "serve", "Coordinate a federation over a network",
-                                 [config, run, flags] { return Serve(*config, *run, *flags); });
+  auto page = std::make_shared<DashboardFlags>();
+  CLI::App* command =
+      AddCommand(app, program, "serve", "Coordinate a federation over a network",
+                 [config, run, flags, page] { return Serve(*config, *run, *flags, *page); });
   AddConfigFlags(*command, config);
   AddRunFlags(*command, run);
+  AddDashboardFlags(*command, page);
   command->add_option("--listen", flags->listen, "HOST:PORT to listen on; port 0: any")
       ->capture_default_str();
   command->add_option("--pki", flags->pki, "the folder that `kindred pki init` made")->required();

@@ -2,14 +2,15 @@
 #include <atomic>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/dashboard_flags.h"
 #include "cli/open_run.h"
 #include "cli/stop.h"
 #include "model/one_thread.h"
 #include "run/simulation.h"
 #include "run/summary.h"
+#include "run/training.h"
 #include "transport/mpi.h"
 
 namespace kindred {
@@ -45,41 +46,34 @@ CommandResult Follow(Ranks& ranks, const std::atomic<bool>& stop) {
   return nothing;
 }
 
-CommandResult Lead(const ConfigFlags& config, const RunFlags& flags, Ranks& ranks,
-                   const std::atomic<bool>& stop) {
+CommandResult Lead(const ConfigFlags& config, const RunFlags& flags, const DashboardFlags& page,
+                   Ranks& ranks, const std::atomic<bool>& stop) {
   const OpenedRun opened = OpenRun(config, flags);
-  const Experiment& experiment = *opened.resolved.experiment;
   if (opened.resumed) {
     if (const auto summary = FinishedSummary(opened.dir)) {
+      spdlog::info("{}: the run is finished", Printable(opened.dir.path().string()));
       TellRun(ranks, nullptr);
       return {SummaryText(*summary, opened.dir), *summary};
     }
   }
   TellRun(ranks, &opened);
-  Simulation simulation(experiment, ConfigHash(opened.resolved.config), opened.dir, ranks);
-  if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());
-  const FolderLock lock(opened.dir.path());
-  LogAlsoTo(opened.dir.log());
-  simulation.Start();
+  const auto dashboard = OpenDashboard(page, opened.dir);
   try {
-    simulation.Train(stop);
+    const Json summary = TrainRun(opened.resolved, opened.dir, ranks, stop);
+    return {SummaryText(summary, opened.dir), summary};
   } catch (const Interrupted&) {
     spdlog::info("stopped; go on with: kindred train --resume --out {}",
                  opened.dir.path().string());
     throw Stopped{};
   }
-  const Json summary = simulation.Summary();
-  WriteFileAtomically(opened.dir.summary(), summary.dump(2) + "\n");
-  ranks.Meet();
-  return {SummaryText(summary, opened.dir), summary};
 }
 
-CommandResult Train(const ConfigFlags& config, const RunFlags& flags) {
+CommandResult Train(const ConfigFlags& config, const RunFlags& flags, const DashboardFlags& page) {
   UseOneThread();
   const std::atomic<bool>& stop = StopOnSignals();
   const auto ranks = OpenRanks();
   const auto train = [&] {
-    return ranks->Leads() ? Lead(config, flags, *ranks, stop) : Follow(*ranks, stop);
+    return ranks->Leads() ? Lead(config, flags, page, *ranks, stop) : Follow(*ranks, stop);
   };
   if (ranks->Alone()) return train();
   // Whatever ends one rank ends all: the others would wait for it.
@@ -107,11 +101,13 @@ CommandResult Train(const ConfigFlags& config, const RunFlags& flags) {
 void AddTrainCommand(CLI::App& app, Program& program) {
   auto config = std::make_shared<ConfigFlags>();
   auto flags = std::make_shared<RunFlags>();
+  auto page = std::make_shared<DashboardFlags>();
   CLI::App* command = AddCommand(app, program, "train",
                                  "Train a federation in this process, or on the ranks of mpirun",
-                                 [config, flags] { return Train(*config, *flags); });
+                                 [config, flags, page] { return Train(*config, *flags, *page); });
   AddConfigFlags(*command, config);
   AddRunFlags(*command, flags);
+  AddDashboardFlags(*command, page);
   command->add_option_function<std::string>(
       "--workers",
       [config](const std::string& value) {

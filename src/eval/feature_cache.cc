@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "model/safetensors.h"
 
@@ -91,6 +92,14 @@ at::Tensor CachedFeatures(const std::filesystem::path& folder, const Encoder& en
     spdlog::warn("features are not kept for the next time: {}", error.what());
   }
   return h;
+}
+
+std::filesystem::path FeatureCacheFolder() {
+  try {
+    return CacheFolder() / "features";
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace kindred

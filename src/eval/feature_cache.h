@@ -16,4 +16,7 @@ at::Tensor CachedFeatures(const std::filesystem::path& folder, const Encoder& en
                           const Images& images, const EncodeOptions& options = {},
                           uint64_t most = uint64_t{4} << 30);
 
+// Where they are kept; empty, for nowhere, when there is no home.
+std::filesystem::path FeatureCacheFolder();
+
 }  // namespace kindred

@@ -4,6 +4,8 @@
 //   metrics.jsonl   a line a round, a line an evaluation
 //   summary.json    how it ended
 //   train.log       what was printed
+//   audit.jsonl     of a coordinator: who came, what was refused
+//   page/           who owns what, samples, features: for the page alone
 //   checkpoints/    to go on from
 //   tensorboard/    event files
 #pragma once
@@ -29,6 +31,8 @@ class RunDir {
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path log() const { return path_ / "train.log"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  std::filesystem::path audit() const { return path_ / "audit.jsonl"; }
+  std::filesystem::path page() const { return path_ / "page"; }
   std::filesystem::path scratch() const { return path_ / "scratch"; }
 
   // Writes tensorboard/ anew from metrics.jsonl: it never holds more than that.

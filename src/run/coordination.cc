@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "run/fit.h"
 #include "run/monitor.h"
+#include "run/page_parts.h"
 #include "run/shared_settings.h"
 
 namespace kindred {
@@ -130,7 +131,7 @@ void Coordination::Start() {
   record_ = std::make_unique<RunRecord>(dir_, RunIdentity{config_hash_, run, "federation"},
                                         experiment_.train.rounds, InputFor(images_));
   record_->Start(method_->Shared(), store_);
-  audit_ = std::make_unique<AuditLog>(dir_.path() / "audit.jsonl");
+  audit_ = std::make_unique<AuditLog>(dir_.audit());
   const auto audit = [this](const AuditEvent& event) { audit_->Add(event); };
   const Precision precision = experiment_.coordinator.half ? Precision::kHalf : Precision::kFloat;
   const auto enrolled = [this] {
@@ -182,18 +183,21 @@ void Coordination::OnRound(const RoundReport& report) {
   if (done % experiment_.eval.every == 0 || done == experiment_.train.rounds) {
     LookAtNeighbors(done);
   }
-  record_->SetMembers(ToText(coordinator_->CurrentMembers()));
+  const Members members = coordinator_->CurrentMembers();
+  WritePagePart(dir_, "clients", ClientsPart(members));
+  record_->SetMembers(ToText(members));
   record_->Save(done, store_);
 }
 
 void Coordination::LookAtNeighbors(int round) {
   if (!monitor_) return;
   const auto start = std::chrono::steady_clock::now();
-  const double accuracy = KnnAccuracy(
+  const KnnLook look = LookByKnn(
       {Under(record_->Global(), method_->EncoderPrefix()), experiment_.model, InputFor(images_)},
       *monitor_, experiment_.eval, WorkerCount(experiment_.train.workers));
-  record_->AddKnn(round, accuracy,
+  record_->AddKnn(round, look.accuracy,
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  WritePagePart(dir_, "embedding", EmbeddingPart(round, look.features, *monitor_, nullptr));
 }
 
 Json Coordination::Summary() const {

@@ -59,4 +59,9 @@ void CheckCanEvaluate(const Encoder& encoder, const Dataset& dataset);
 // mean), "deviation", "seed", "seeds", "accuracies", "per_class", "confusion" (sums), ...
 Json Evaluate(const MetricKind& metric, const EvalTask& task);
 
+// The metric of a trained encoder on the experiment's data, with where the encoder comes from and
+// the whole configuration; also a line of the run's metrics.jsonl, once the run is finished.
+Json EvaluateTrained(const MetricKind& metric, const Resolved& resolved,
+                     const TrainedEncoder& trained);
+
 }  // namespace kindred

@@ -1,7 +1,6 @@
 #include "run/experiment.h"
 
-#include "base/error.h"
-#include "base/file.h"
+#include "base/digest.h"
 
 namespace kindred {
 
@@ -24,6 +23,12 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.wire);
   Bind(config, experiment.join);
   return config;
+}
+
+std::string ConfigHash(const Config& config) {
+  Digest digest;
+  for (const auto& key : config.ResultKeys()) digest.Add(std::string_view(key));
+  return digest.Hex();
 }
 
 }  // namespace kindred

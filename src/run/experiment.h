@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "aggregate/rule_options.h"
 #include "augment/views.h"
@@ -40,5 +42,14 @@ struct Experiment {
 
 // A configuration bound to the fields of `experiment`, which must outlive it.
 Config BindExperiment(Experiment& experiment);
+
+// An experiment and the configuration bound to it.
+struct Resolved {
+  std::unique_ptr<Experiment> experiment = std::make_unique<Experiment>();
+  Config config;
+};
+
+// Equal for configurations that must give the same model.
+std::string ConfigHash(const Config& config);
 
 }  // namespace kindred

@@ -8,16 +8,17 @@
 
 namespace kindred {
 
-double KnnAccuracy(const Encoder& encoder, const Dataset& dataset, const EvalOptions& options,
-                   int workers) {
+KnnLook LookByKnn(const Encoder& encoder, const Dataset& dataset, const EvalOptions& options,
+                  int workers) {
   const auto encode = [&](const Images& images) {
     return UnitRows(EncodeImages(encoder, images, {.workers = workers}));
   };
   const auto& [train, test] = std::tie(dataset.train, dataset.test);
+  const auto features = encode(train.images);
   const auto predictions =
-      KnnPredict(encode(train.images), train.labels, encode(test.images), dataset.Classes(),
+      KnnPredict(features, train.labels, encode(test.images), dataset.Classes(),
                  {.k = options.k, .t = options.t, .workers = workers});
-  return ScoreOf(predictions, test.labels, dataset.Classes()).accuracy;
+  return {ScoreOf(predictions, test.labels, dataset.Classes()).accuracy, features};
 }
 
 void LimitTestImages(Dataset& dataset, const EvalOptions& options) {

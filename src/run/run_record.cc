@@ -90,6 +90,7 @@ void RunRecord::AddRound(const RoundReport& report) {
                {"loss", report.loss},
                {"lr", report.lr},
                {"clients", report.clients},
+               {"who", report.who},
                {"images", report.images},
                {"seconds", report.seconds},
                {"bytes_down", report.bytes_down},

@@ -16,6 +16,7 @@
 #include "partition/deal.h"
 #include "run/fit.h"
 #include "run/monitor.h"
+#include "run/page_parts.h"
 #include "server/client_sampling.h"
 
 namespace kindred {
@@ -56,6 +57,7 @@ std::string HostName() {
 Simulation::Simulation(const Experiment& experiment, const std::string& config_hash,
                        const RunDir& dir, Ranks& ranks)
     : experiment_((CheckFit(experiment), experiment)),
+      dir_(dir),
       ranks_(ranks),
       dataset_(LoadDataset(experiment.data)),
       partition_(MakePartition(dataset_, experiment.partition)),
@@ -131,7 +133,11 @@ void Simulation::Start() {
   if (const auto why = WhyTooFewImages(*method_, partition_); why && ranks_.Leads()) {
     spdlog::warn("{}", *why);
   }
-  if (ranks_.Leads()) record_.Start(method_->Shared(), store_);
+  if (ranks_.Leads()) {
+    record_.Start(method_->Shared(), store_);
+    WritePagePart(dir_, "clients", ClientsPart(partition_, dataset_));
+    WritePagePart(dir_, "samples", SamplesPart(experiment_, dataset_, partition_));
+  }
   ShareStart();
 }
 
@@ -274,11 +280,12 @@ void Simulation::LookAtNeighbors(int round, const std::atomic<bool>& stop) {
   if (stop) throw Interrupted{};
   const auto start = std::chrono::steady_clock::now();
   const int workers = WorkerCount(experiment_.train.workers);
-  const double accuracy = KnnAccuracy(
+  const KnnLook look = LookByKnn(
       {Under(record_.Global(), method_->EncoderPrefix()), experiment_.model, InputOf(dataset_)},
       dataset_, experiment_.eval, workers);
-  record_.AddKnn(round, accuracy,
+  record_.AddKnn(round, look.accuracy,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  WritePagePart(dir_, "embedding", EmbeddingPart(round, look.features, dataset_, &partition_));
 }
 
 Json Simulation::Summary() const {

@@ -43,6 +43,7 @@ class Simulation {
   void CheckMixes() const;
 
   const Experiment& experiment_;
+  const RunDir& dir_;
   Ranks& ranks_;
   Dataset dataset_;
   Partition partition_;

@@ -198,6 +198,18 @@ const Spending& BestFor(int clients, const std::vector<Spending>& ways) {
   return *best;
 }
 
+double TrainingRate(const Experiment& experiment, const SpeedOptions& options) {
+  const int cores = WorkerCount(experiment.train.workers);
+  const int workers = std::min(cores, UsualClients(experiment));
+  const Spending way = {experiment.model.engine, workers, cores / workers, cores};
+  std::vector<double> rates;
+  for (int turn = 0; turn < options.turns; ++turn) {
+    if (options.stop != nullptr && options.stop->load()) throw Interrupted{};
+    rates.push_back(RoundRate(experiment, way, options));
+  }
+  return MedianOf(rates);
+}
+
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options) {
   if (experiment.train.batch % experiment.model.bn_splits != 0) {
     throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}",

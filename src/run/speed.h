@@ -53,6 +53,10 @@ int UsualClients(const Experiment& experiment);
 // are as many as train.workers, or as the clients when these are fewer.
 const Spending& BestFor(int clients, const std::vector<Spending>& ways);
 
+// Images a second of whole rounds the way the configuration says: `turns` of a few steps, their
+// median. Throws Interrupted when `stop` is set.
+double TrainingRate(const Experiment& experiment, const SpeedOptions& options);
+
 // A way's rate is that of whole rounds: training, features of encodings, averaging. Trains on drawn
 // noise of data.size x data.size pixels (32 when 0) and data.channels channels: no dataset is
 // needed. Throws Interrupted when `stop` is set.

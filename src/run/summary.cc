@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
+#include "base/file.h"
 #include "base/progress.h"
 #include "base/table.h"
 
 namespace kindred {
 
 namespace {
-
-std::string Duration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (whole < 120) return fmt::format("{:.1f} s", seconds);
-  if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
 
 // What the last round showed of features, negatives and neighbours.
 void AddDiagnostics(const Json& summary, std::vector<std::vector<std::string>>& rows) {
@@ -65,13 +57,21 @@ bool IsSummary(const Json& summary) {
   return true;
 }
 
+std::optional<Json> FinishedSummary(const RunDir& dir) {
+  if (!FileExists(dir.summary())) return std::nullopt;
+  const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
+  Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  if (!IsSummary(summary)) return std::nullopt;
+  return summary;
+}
+
 std::string SummaryText(const Json& summary, const RunDir& dir) {
   std::vector<std::vector<std::string>> rows = {
       {"run",
        fmt::format("{} on {}, {}, {} clients, {} rounds", summary["method"].get<std::string>(),
                    summary["dataset"].get<std::string>(), summary["scheme"].get<std::string>(),
                    summary["clients"].get<int>(), summary["rounds"].get<int>())},
-      {"time", fmt::format("{}, {:.0f} images/s", Duration(summary["seconds"]),
+      {"time", fmt::format("{}, {:.0f} images/s", HumanDuration(summary["seconds"]),
                            summary["images_per_second"].get<double>())}};
   if (summary.contains("knn_first") && summary.contains("knn_last")) {
     rows.push_back({"kNN", fmt::format("{:.2f} % at the random start, {:.2f} % trained",

@@ -1,6 +1,7 @@
 // summary.json as a table for people.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -10,6 +11,9 @@ namespace kindred {
 
 // Whether all that SummaryText reads is there.
 bool IsSummary(const Json& summary);
+
+// The summary of a run that is finished; nothing when it is not.
+std::optional<Json> FinishedSummary(const RunDir& dir);
 
 // Time, accuracy, traffic and where things are. `summary` must pass IsSummary.
 std::string SummaryText(const Json& summary, const RunDir& dir);

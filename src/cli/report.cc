@@ -1,0 +1,71 @@
+// `kindred report`: runs and tables as one HTML page that opens offline.
+#include "base/error.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "report/page.h"
+#include "report/page_data.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportFlags {
+  std::vector<std::string> folders;
+  std::string out = "report.html";
+  bool without_images = false;
+  bool force = false;
+};
+
+CommandResult Report(const ReportFlags& flags) {
+  RefuseToOverwrite(flags.out, flags.force);
+  Json data = {{"live", false}, {"runs", Json::array()}, {"tables", Json::array()}};
+  for (const auto& folder : flags.folders) {
+    const fs::path tables = fs::path(folder) / "tables.json";
+    if (FileExists(tables)) {
+      const Bytes bytes = ReadFile(tables, uint64_t{1} << 28);
+      const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+      if (!json.is_object() || !json.value("tables", Json()).is_array()) {
+        throw DataError("{}: not what `kindred reproduce` wrote", Printable(tables.string()));
+      }
+      for (const auto& table : json["tables"]) data["tables"].push_back(table);
+    } else if (FileExists(fs::path(folder) / "config.toml") ||
+               FileExists(fs::path(folder) / "metrics.jsonl")) {
+      data["runs"].push_back(RunData(RunDir(folder), {.samples = !flags.without_images}));
+    } else {
+      throw DataError(
+          "{}: neither a run (config.toml) nor what `kindred reproduce` leaves (tables.json) is "
+          "there",
+          Printable(folder));
+    }
+  }
+  const std::string page = FrozenPage(data);
+  WriteFileAtomically(flags.out, std::string_view(page));
+  return {
+      fmt::format("{}: {} run{} and {} table{}, {}; open it in a browser, it needs no network\n",
+                  flags.out, data["runs"].size(), data["runs"].size() == 1 ? "" : "s",
+                  data["tables"].size(), data["tables"].size() == 1 ? "" : "s",
+                  HumanBytes(page.size())),
+      {{"page", flags.out},
+       {"runs", data["runs"].size()},
+       {"tables", data["tables"].size()},
+       {"bytes", page.size()}}};
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, Program& program) {
+  auto flags = std::make_shared<ReportFlags>();
+  CLI::App* command =
+      AddCommand(app, program, "report", "One HTML page of a run, of several, or of the tables",
+                 [flags] { return Report(*flags); });
+  command->add_option("folders", flags->folders, "folders of runs, or of `kindred reproduce`")
+      ->required();
+  command->add_option("--out", flags->out, "the page")->capture_default_str();
+  command->add_flag("--without-images", flags->without_images,
+                    "leave the sample images out: a page to hand on");
+  command->add_flag("--force", flags->force, "replace a file that is there");
+}
+
+}  // namespace kindred

@@ -1,0 +1,166 @@
+#include "report/page_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <fstream>
+
+#include "base/base64.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "record/metrics.h"
+
+namespace kindred {
+namespace {
+
+constexpr uint64_t kMostPart = 64 << 20;  // bytes of a file that is read whole
+constexpr size_t kMostEvents = 2000;      // of an audit, the newest
+
+Json ReadPart(const std::filesystem::path& path) {
+  try {
+    if (!FileExists(path)) return nullptr;
+    const Bytes bytes = ReadFile(path, kMostPart);
+    Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+    return json.is_object() ? json : Json(nullptr);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+// Six digits are what a chart can show.
+Json Short(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (std::abs(value) < 1e15 && value == std::floor(value)) return static_cast<int64_t>(value);
+  return std::stod(fmt::format("{:.6g}", value));
+}
+
+// What came besides updates that were taken, which the rounds tell; the newest of it.
+Json Audit(const std::filesystem::path& path) {
+  std::deque<Json> events;
+  Json counts = Json::object();
+  std::ifstream in(path);
+  for (std::string text; std::getline(in, text);) {
+    Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || !line.value("event", Json()).is_string()) continue;
+    const auto kind = line["event"].get<std::string>();
+    counts[kind] = counts.value(kind, 0) + 1;
+    if (kind == "accept") continue;
+    events.push_back(std::move(line));
+    if (events.size() > kMostEvents) events.pop_front();
+  }
+  return {{"counts", counts}, {"events", events}};
+}
+
+// A line of config.toml without its comment, which names files; the value of a path is left out:
+// pages are handed on.
+std::string WithoutPaths(const std::string& line) {
+  size_t end = 0;
+  for (bool quoted = false; end < line.size() && (quoted || line[end] != '#'); ++end) {
+    if (line[end] == '\\' && quoted) {
+      ++end;
+    } else if (line[end] == '"') {
+      quoted = !quoted;
+    }
+  }
+  std::string kept = line.substr(0, std::min(end, line.size()));
+  while (!kept.empty() && kept.back() == ' ') kept.pop_back();
+  const size_t equals = kept.find(" = ");
+  if (equals != std::string::npos && std::string_view(kept).substr(0, equals).ends_with("path") &&
+      kept.substr(equals + 3) != "\"\"") {
+    kept = kept.substr(0, equals) + " = \"(left out)\"";
+  }
+  return kept;
+}
+
+std::string ConfigText(const RunDir& dir) {
+  std::ifstream in(dir.config());
+  std::string text;
+  for (std::string line; std::getline(in, line) && text.size() < (1 << 20);) {
+    text += WithoutPaths(line) + "\n";
+  }
+  return text;
+}
+
+// An evaluation without what nobody reads on a page.
+Json EvalLine(const Json& line) {
+  Json kept = Json::object();
+  for (const char* key : {"round", "metric", "protocol", "accuracy", "deviation", "seeds",
+                          "dataset", "data_hash", "encoder_digest", "version", "labels"}) {
+    if (line.contains(key)) kept[key] = line[key];
+  }
+  return kept;
+}
+
+}  // namespace
+
+Json RoundColumns(const std::vector<Json>& lines) {
+  Json columns = Json::object();
+  size_t clients = 0, rows = 0;
+  constexpr int64_t kMostClients = 1 << 20;
+  const auto is_place = [](const Json& value) {
+    return value.is_number_integer() && value.get<int64_t>() >= 0 &&
+           value.get<int64_t>() < kMostClients;
+  };
+  for (const auto& line : lines) {
+    for (const auto& [name, value] : line.items()) {
+      if (!value.is_number()) continue;
+      Json& column = columns[name];
+      if (column.is_null()) column = Json::array();
+      while (column.size() < rows) column.push_back(nullptr);
+      column.push_back(Short(value.get<double>()));
+    }
+    if (line.contains("who") && line["who"].is_array()) {
+      for (const auto& place : line["who"]) {
+        if (is_place(place)) clients = std::max(clients, place.get<size_t>() + 1);
+      }
+    }
+    ++rows;
+  }
+  for (auto& [name, column] : columns.items()) {
+    while (column.size() < rows) column.push_back(nullptr);
+  }
+  const size_t stride = (clients + 7) / 8;
+  Bytes bits(stride * rows, 0);
+  for (size_t row = 0; row < rows; ++row) {
+    if (!lines[row].contains("who") || !lines[row]["who"].is_array()) continue;
+    for (const auto& place : lines[row]["who"]) {
+      if (!is_place(place)) continue;
+      const auto client = place.get<size_t>();
+      bits[row * stride + client / 8] |= static_cast<uint8_t>(1 << (client % 8));
+    }
+  }
+  return {{"rounds", rows}, {"columns", columns}, {"clients", clients}, {"who", Base64(bits)}};
+}
+
+Json RunData(const RunDir& dir, const PageContent& content) {
+  std::vector<Json> rounds;
+  Json knn = {{"round", Json::array()}, {"knn", Json::array()}}, evals = Json::array();
+  for (auto& line : ReadMetrics(dir.metrics())) {
+    const Json kind = line.value("kind", Json());
+    if (kind == "round") {
+      rounds.push_back(std::move(line));
+    } else if (kind == "knn" && line.value("knn", Json()).is_number()) {
+      knn["round"].push_back(line.value("round", 0));
+      knn["knn"].push_back(Short(line["knn"].get<double>()));
+    } else if (kind == "eval") {
+      evals.push_back(EvalLine(line));
+    }
+  }
+  const auto path = std::filesystem::absolute(dir.path()).lexically_normal();
+  const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  return {
+      {"name", Printable(name.string())},
+      {"config", ConfigText(dir)},
+      {"summary", ReadPart(dir.summary())},
+      {"metrics", RoundColumns(rounds)},
+      {"knn", knn},
+      {"evals", evals},
+      {"audit", FileExists(dir.audit()) ? Audit(dir.audit()) : Json(nullptr)},
+      {"clients", ReadPart(dir.page() / "clients.json")},
+      {"samples", content.samples ? ReadPart(dir.page() / "samples.json") : Json(nullptr)},
+      {"embedding", content.embedding ? ReadPart(dir.page() / "embedding.json") : Json(nullptr)}};
+}
+
+}  // namespace kindred

@@ -1,0 +1,25 @@
+// What the page shows of runs: their folders, read into one JSON value. web/src/data.ts reads it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "record/run_dir.h"
+
+namespace kindred {
+
+struct PageContent {
+  bool samples = true;  // images of the data
+  bool embedding = true;
+};
+
+// A run as far as it has come: configuration, summary, metrics as columns, evaluations, audit,
+// clients, samples, features. Missing or damaged files are missing parts.
+Json RunData(const RunDir& dir, const PageContent& content = {});
+
+// Rounds' lines as columns: a list of numbers for each name, null where a line has none; "who" as a
+// bit for each client, a row of whole bytes a round, in base64.
+Json RoundColumns(const std::vector<Json>& lines);
+
+}  // namespace kindred

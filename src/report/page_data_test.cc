@@ -1,0 +1,64 @@
+#include "report/page_data.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "tests/folders.h"
+
+namespace kindred {
+namespace {
+
+Json Line(int round, std::vector<int> who, double loss) {
+  return {{"kind", "round"}, {"round", round}, {"loss", loss}, {"who", who}};
+}
+
+TEST(RoundColumns, AreAsLongAsThereAreLines) {
+  Json second = Line(2, {8}, 0.123456789);
+  second["rank"] = 4;
+  const Json all = RoundColumns({Line(1, {0, 2}, 3), second, Line(3, {}, 1)});
+  EXPECT_EQ(all["rounds"], 3);
+  EXPECT_EQ(all["columns"]["round"], (Json{1, 2, 3}));
+  EXPECT_EQ(all["columns"]["loss"], (Json{3, 0.123457, 1}));
+  EXPECT_EQ(all["columns"]["rank"], (Json{nullptr, 4, nullptr}));
+  EXPECT_EQ(all["clients"], 9);
+  EXPECT_EQ(all["who"], "BQAAAQAA");  // 05 00, 00 01, 00 00
+}
+
+TEST(RunData, IsMadeOfWhatIsThere) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path() / "a-run");
+  EXPECT_EQ(RunData(dir)["metrics"]["rounds"], 0);  // no folder at all
+  MakeFolder(dir.page());
+  WriteFileAtomically(dir.metrics(),
+                      std::string_view("{\"kind\":\"knn\",\"round\":0,\"knn\":0.25}\nhalf a li"));
+  WriteFileAtomically(dir.page() / "clients.json", std::string_view("not JSON"));
+  WriteFileAtomically(dir.page() / "samples.json", std::string_view("{\"views\":\"\"}"));
+  WriteFileAtomically(
+      dir.audit(),
+      std::string_view("{\"event\":\"accept\",\"client\":\"a\"}\n{\"event\":\"miss\"}\n"));
+  const Json data = RunData(dir);
+  EXPECT_EQ(data["name"], "a-run");
+  EXPECT_EQ(data["knn"]["knn"], (Json{0.25}));
+  EXPECT_TRUE(data["clients"].is_null());
+  EXPECT_TRUE(data["summary"].is_null());
+  EXPECT_EQ(data["audit"]["counts"], (Json{{"accept", 1}, {"miss", 1}}));
+  EXPECT_EQ(data["audit"]["events"].size(), 1);  // the rounds tell who was accepted
+  EXPECT_FALSE(data["samples"].is_null());
+  EXPECT_TRUE(RunData(dir, {.samples = false})["samples"].is_null());
+}
+
+TEST(RunData, NamesNoFile) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path() / "run");
+  dir.Create(
+      "[data]\npath = \"/home/canary/x # y\"  # its files (/home/canary/a.toml:3)\n"
+      "name = \"a # b\"  # of it (/home/canary/a.toml:4)\nsize = 0\n");
+  const std::string text = RunData(dir)["config"];
+  EXPECT_EQ(text.find("canary"), std::string::npos) << text;
+  EXPECT_NE(text.find("name = \"a # b\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("path = \"(left out)\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("size = 0\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,27 @@
+#include "report/prometheus.h"
+
+#include <gtest/gtest.h>
+
+namespace kindred {
+namespace {
+
+TEST(RunGauges, SumUpAndKeepTheLast) {
+  RunGauges gauges;
+  gauges.AddMetrics({{"kind", "knn"}, {"round", 0}, {"knn", 0.25}});
+  for (int round = 1; round <= 3; ++round) {
+    gauges.AddMetrics({{"kind", "round"}, {"round", round}, {"loss", 4 - round}, {"bytes_up", 10}});
+  }
+  gauges.AddMetrics("not a line");
+  gauges.AddAudit({{"event", "refuse"}, {"reason", "no\"rm\n"}});
+  gauges.AddAudit({{"event", "refuse"}, {"reason", 7}});
+  const std::string text = gauges.ToText();
+  EXPECT_EQ(gauges.Round(), 3);
+  for (const char* line : {"kindred_round 3\n", "kindred_bytes_up_total 30\n", "kindred_knn 0.25\n",
+                           "kindred_last_loss 1\n", "kindred_events_total{event=\"refuse\"} 2\n",
+                           "kindred_refused_total{reason=\"no_rm_\"} 1\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
+}  // namespace
+}  // namespace kindred

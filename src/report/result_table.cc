@@ -1,0 +1,259 @@
+#include "report/result_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace kindred {
+namespace {
+
+// Calls `at` with each row that competes and has a number in the column.
+template <typename Value, typename Set>
+void Place(ResultTable& table, size_t column, Value value, Set set) {
+  std::vector<double> numbers;
+  const auto each = [&](auto&& at) {
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      if (table.rows[row].role == RowRole::kReference) continue;
+      TableCell& cell = table.cells[row][column];
+      if (const std::optional<double> number = value(cell)) at(cell, *number);
+    }
+  };
+  each([&](TableCell&, double number) { numbers.push_back(number); });
+  std::sort(numbers.rbegin(), numbers.rend());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  each([&](TableCell& cell, double number) {
+    const auto at = std::find(numbers.begin(), numbers.end(), number) - numbers.begin();
+    set(cell, at < 2 && numbers.size() > 1 ? static_cast<int>(at) + 1 : 0);
+  });
+}
+
+std::optional<double> OwnNumber(const TableCell& cell) {
+  return cell.scores.empty() ? std::nullopt : std::optional(cell.Mean());
+}
+
+std::string LabelsText(const TableColumn& column) {
+  return fmt::format("{:g} %", 100 * std::stod(column.labels));
+}
+
+std::string MetricTitle(const TableColumn& column) {
+  if (column.metric == "linear") return "linear";
+  return fmt::format("{}, {} labels", column.metric == "semi" ? "semi-supervised" : "finetuned",
+                     LabelsText(column));
+}
+
+std::string Marked(const std::string& text, int place) {
+  if (place == 1) return "**" + text + "**";
+  return place == 2 ? "<u>" + text + "</u>" : text;
+}
+
+// A number of ours with its deviation, then the paper's.
+std::string CellText(const TableCell& cell) {
+  std::string text = "-";
+  if (!cell.failed.empty()) text = "failed";
+  if (!cell.scores.empty()) {
+    text = Marked(fmt::format("{:.2f}", cell.Mean()), cell.place);
+    if (cell.scores.size() > 1) text += fmt::format(" ± {:.2f}", cell.Deviation());
+  }
+  if (cell.paper)
+    text += fmt::format(" ({})", Marked(fmt::format("{:.2f}", *cell.paper), cell.paper_place));
+  return text;
+}
+
+}  // namespace
+
+double TableCell::Mean() const {
+  double sum = 0;
+  for (const auto& score : scores) sum += score.accuracy;
+  return sum / static_cast<double>(scores.size());
+}
+
+double TableCell::Deviation() const {
+  if (scores.size() < 2) return 0;
+  const double mean = Mean();
+  double squares = 0;
+  for (const auto& score : scores) squares += (score.accuracy - mean) * (score.accuracy - mean);
+  return std::sqrt(squares / static_cast<double>(scores.size() - 1));
+}
+
+ResultTable EmptyTable(std::string name, std::string title, std::string scale,
+                       std::vector<TableRow> rows, std::vector<TableColumn> columns) {
+  ResultTable table = {std::move(name), std::move(title),   std::move(scale),
+                       std::move(rows), std::move(columns), {}};
+  for (const auto& row : table.rows) {
+    auto& cells = table.cells.emplace_back();
+    for (const auto& column : table.columns) {
+      TableCell& cell = cells.emplace_back();
+      cell.paper = PaperNumber(
+          {table.name, column.dataset, column.setting, column.metric, column.labels, row.name});
+    }
+  }
+  return table;
+}
+
+void MarkPlaces(ResultTable& table) {
+  for (size_t column = 0; column < table.columns.size(); ++column) {
+    Place(table, column, OwnNumber, [](TableCell& cell, int place) { cell.place = place; });
+    Place(
+        table, column, [](const TableCell& cell) { return cell.paper; },
+        [](TableCell& cell, int place) { cell.paper_place = place; });
+  }
+}
+
+std::vector<std::string> OrderNotes(const ResultTable& table) {
+  std::vector<std::string> notes;
+  for (size_t column = 0; column < table.columns.size(); ++column) {
+    std::vector<size_t> rows;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      const TableCell& cell = table.cells[row][column];
+      if (table.rows[row].role == RowRole::kMethod && cell.paper && !cell.scores.empty()) {
+        rows.push_back(row);
+      }
+    }
+    if (rows.size() < 2) continue;
+    const auto by = [&](auto value) {
+      auto order = rows;
+      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return value(table.cells[a][column]) > value(table.cells[b][column]);
+      });
+      std::string text;
+      for (const size_t row : order) text += (text.empty() ? "" : " > ") + table.rows[row].title;
+      return text;
+    };
+    const std::string ours = by([](const TableCell& cell) { return cell.Mean(); });
+    const std::string papers = by([](const TableCell& cell) { return *cell.paper; });
+    if (ours == papers) continue;
+    const TableColumn& at = table.columns[column];
+    notes.push_back(fmt::format("{}, {}, {}: {} here; in the paper {}", DatasetTitle(at.dataset),
+                                SettingTitle(at.setting), MetricTitle(at), ours, papers));
+  }
+  return notes;
+}
+
+std::string ToMarkdown(const ResultTable& table) {
+  std::string text = fmt::format("## {}\n\n", table.title);
+  std::vector<std::string> datasets;
+  for (const auto& column : table.columns) {
+    if (std::find(datasets.begin(), datasets.end(), column.dataset) == datasets.end()) {
+      datasets.push_back(column.dataset);
+    }
+  }
+  for (const auto& dataset : datasets) {
+    text += fmt::format("### {}\n\n| |", DatasetTitle(dataset));
+    std::string rule = "|---|";
+    for (const auto& column : table.columns) {
+      if (column.dataset != dataset) continue;
+      text += fmt::format(" {}, {} |", SettingTitle(column.setting), MetricTitle(column));
+      rule += "---|";
+    }
+    text += "\n" + rule + "\n";
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      text += fmt::format("| {} |", table.rows[row].title);
+      for (size_t column = 0; column < table.columns.size(); ++column) {
+        if (table.columns[column].dataset == dataset) {
+          text += fmt::format(" {} |", CellText(table.cells[row][column]));
+        }
+      }
+      text += "\n";
+    }
+    text += "\n";
+  }
+  for (const auto& row : table.rows) {
+    if (!row.note.empty()) text += fmt::format("- {}: {}.\n", row.title, row.note);
+  }
+  for (const auto& note : OrderNotes(table)) {
+    text += fmt::format("- Another order than the paper's on {}.\n", note);
+  }
+  return text + "\n";
+}
+
+std::string ToCsv(const std::vector<ResultTable>& tables) {
+  std::string text =
+      "table,scale,dataset,setting,metric,labels,row,role,mean,deviation,seeds,place,paper,"
+      "paper_place\n";
+  constexpr const char* kRoles[] = {"method", "peer", "reference"};
+  for (const auto& table : tables) {
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      for (size_t column = 0; column < table.columns.size(); ++column) {
+        const TableCell& cell = table.cells[row][column];
+        const TableColumn& at = table.columns[column];
+        if (cell.scores.empty() && !cell.paper) continue;
+        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table.name, table.scale,
+                            at.dataset, at.setting, at.metric, at.labels, table.rows[row].name,
+                            kRoles[static_cast<int>(table.rows[row].role)],
+                            cell.scores.empty() ? "" : fmt::format("{:.4f}", cell.Mean()),
+                            cell.scores.size() < 2 ? "" : fmt::format("{:.4f}", cell.Deviation()),
+                            cell.scores.size(), cell.place,
+                            cell.paper ? fmt::format("{:.2f}", *cell.paper) : "", cell.paper_place);
+      }
+    }
+  }
+  return text;
+}
+
+Json ToJson(const ResultTable& table) {
+  constexpr const char* kRoles[] = {"method", "peer", "reference"};
+  Json json = {{"name", table.name}, {"title", table.title}, {"scale", table.scale}};
+  json["rows"] = Json::array();
+  json["columns"] = Json::array();
+  json["cells"] = Json::array();
+  json["order_notes"] = OrderNotes(table);
+  for (const auto& row : table.rows) {
+    json["rows"].push_back({{"name", row.name},
+                            {"title", row.title},
+                            {"role", kRoles[static_cast<int>(row.role)]},
+                            {"note", row.note}});
+  }
+  for (const auto& column : table.columns) {
+    json["columns"].push_back(
+        {{"dataset", column.dataset},
+         {"setting", column.setting},
+         {"metric", column.metric},
+         {"labels", column.labels},
+         {"title", fmt::format("{}, {}, {}", DatasetTitle(column.dataset),
+                               SettingTitle(column.setting), MetricTitle(column))}});
+  }
+  for (const auto& row : table.cells) {
+    Json cells = Json::array();
+    for (const auto& cell : row) {
+      Json each = Json::object();
+      if (!cell.scores.empty()) {
+        each["mean"] = cell.Mean();
+        if (cell.scores.size() > 1) each["deviation"] = cell.Deviation();
+        each["place"] = cell.place;
+        for (const auto& score : cell.scores) {
+          Json one = {{"seed", score.seed}, {"accuracy", score.accuracy}};
+          one.update(score.provenance);
+          each["scores"].push_back(one);
+        }
+      }
+      if (cell.paper) {
+        each["paper"] = *cell.paper;
+        each["paper_place"] = cell.paper_place;
+      }
+      if (!cell.failed.empty()) each["failed"] = cell.failed;
+      cells.push_back(each);
+    }
+    json["cells"].push_back(cells);
+  }
+  return json;
+}
+
+std::string SettingTitle(const std::string& setting) {
+  static const std::map<std::string, std::string> kTitles = {
+      {"iid", "IID"}, {"noniid1", "non-IID 1"}, {"noniid2", "non-IID 2"}};
+  const auto at = kTitles.find(setting);
+  return at == kTitles.end() ? setting : at->second;
+}
+
+std::string DatasetTitle(const std::string& dataset) {
+  static const std::map<std::string, std::string> kTitles = {{"cifar10", "CIFAR-10"},
+                                                             {"cifar100", "CIFAR-100"},
+                                                             {"fashion-mnist", "Fashion-MNIST"},
+                                                             {"mnist", "MNIST"}};
+  const auto at = kTitles.find(dataset);
+  return at == kTitles.end() ? dataset : at->second;
+}
+
+}  // namespace kindred

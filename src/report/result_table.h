@@ -1,0 +1,73 @@
+// A table of the paper with our numbers: means, deviations, marks, the paper's number beside each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "report/paper_numbers.h"
+
+namespace kindred {
+
+// What a row is compared as: upper bounds and random weights are out of competition.
+enum class RowRole { kMethod, kPeer, kReference };
+
+struct TableRow {
+  std::string name;   // as in CellKey
+  std::string title;  // as the paper writes it
+  RowRole role = RowRole::kMethod;
+  std::string note = {};  // how it was obtained, where that needs saying
+};
+
+struct TableColumn {
+  std::string dataset, setting, metric, labels;  // as in CellKey
+};
+
+// One number and how it came about.
+struct SeedScore {
+  uint64_t seed = 0;
+  double accuracy = 0;  // in percent
+  Json provenance;      // protocol, digests, hashes, seconds, bytes
+};
+
+struct TableCell {
+  std::vector<SeedScore> scores;  // a seed each
+  std::optional<double> paper;    // in percent
+  std::string failed = {};        // why there is no number, when that is an error
+  int place = 0;                  // 1: best of its column, 2: second best, 0: neither
+  int paper_place = 0;            // likewise among the paper's numbers
+
+  double Mean() const;
+  double Deviation() const;  // 0 with fewer than two scores
+};
+
+struct ResultTable {
+  std::string name, title;
+  std::string scale;
+  std::vector<TableRow> rows;
+  std::vector<TableColumn> columns;
+  std::vector<std::vector<TableCell>> cells;  // by row, then column
+};
+
+// A table without numbers of ours, the paper's in place.
+ResultTable EmptyTable(std::string name, std::string title, std::string scale,
+                       std::vector<TableRow> rows, std::vector<TableColumn> columns);
+
+// Sets best and second best of each column, of ours and of the paper's, among methods and peers.
+// Equal numbers share a place.
+void MarkPlaces(ResultTable& table);
+
+// Where the order of two methods is another than in the paper: a line each column.
+std::vector<std::string> OrderNotes(const ResultTable& table);
+
+// **best**, <u>second</u>; mean and deviation, the paper's number in brackets.
+std::string ToMarkdown(const ResultTable& table);
+std::string ToCsv(const std::vector<ResultTable>& tables);  // a line a cell
+Json ToJson(const ResultTable& table);
+
+// "non-IID 1" for noniid1, "CIFAR-10" for cifar10.
+std::string SettingTitle(const std::string& setting);
+std::string DatasetTitle(const std::string& dataset);
+
+}  // namespace kindred

@@ -1,0 +1,80 @@
+#include "report/result_table.h"
+
+#include <gtest/gtest.h>
+
+namespace kindred {
+namespace {
+
+// FedRot, FedSimCLR and CCL on CIFAR-10, non-IID 1, with an upper bound.
+ResultTable Filled(const std::vector<std::vector<double>>& accuracies) {
+  ResultTable table = EmptyTable("linear", "Linear", "lab",
+                                 {{"rotation", "FedRot"},
+                                  {"simclr", "FedSimCLR"},
+                                  {"ccl", "CCL"},
+                                  {"supervised", "FedAvg", RowRole::kReference}},
+                                 {{"cifar10", "noniid1", "linear", "1"}});
+  for (size_t row = 0; row < accuracies.size(); ++row) {
+    for (const double accuracy : accuracies[row]) {
+      auto& scores = table.cells[row][0].scores;
+      scores.push_back({.seed = scores.size(), .accuracy = accuracy, .provenance = {}});
+    }
+  }
+  MarkPlaces(table);
+  return table;
+}
+
+TEST(ResultTable, MeansAndDeviationsAreOverSeeds) {
+  const ResultTable table = Filled({{1, 2, 6}});
+  EXPECT_DOUBLE_EQ(table.cells[0][0].Mean(), 3);
+  EXPECT_DOUBLE_EQ(table.cells[0][0].Deviation(), std::sqrt(7.0));
+  EXPECT_EQ(Filled({{5}}).cells[0][0].Deviation(), 0);
+}
+
+TEST(ResultTable, MarksTheBestTwoThatCompete) {
+  const ResultTable table = Filled({{40}, {43}, {41, 43}, {90}});
+  const auto place = [&](size_t row) { return table.cells[row][0].place; };
+  EXPECT_EQ(place(0), 0);
+  EXPECT_EQ(place(1), 1);
+  EXPECT_EQ(place(2), 2);
+  EXPECT_EQ(place(3), 0);  // an upper bound
+  // The paper's: FedRot 75.88, FedSimCLR 71.23, CCL 79.07.
+  EXPECT_EQ(table.cells[2][0].paper_place, 1);
+  EXPECT_EQ(table.cells[0][0].paper_place, 2);
+}
+
+TEST(ResultTable, EqualNumbersShareAPlace) {
+  const ResultTable table = Filled({{40}, {43}, {43}});
+  EXPECT_EQ(table.cells[1][0].place, 1);
+  EXPECT_EQ(table.cells[2][0].place, 1);
+  EXPECT_EQ(table.cells[0][0].place, 2);
+}
+
+TEST(ResultTable, OneNumberIsNotTheBest) { EXPECT_EQ(Filled({{}, {43}}).cells[1][0].place, 0); }
+
+TEST(ResultTable, SaysWhereTheOrderIsAnother) {
+  EXPECT_TRUE(OrderNotes(Filled({{2}, {1}, {3}})).empty());
+  const auto notes = OrderNotes(Filled({{1}, {3}, {2}}));
+  ASSERT_EQ(notes.size(), 1);
+  EXPECT_EQ(notes[0],
+            "CIFAR-10, non-IID 1, linear: FedSimCLR > CCL > FedRot here; in the paper CCL > FedRot "
+            "> FedSimCLR");
+}
+
+TEST(ResultTable, IsMarkdown) {
+  const std::string text = ToMarkdown(Filled({{40}, {43}, {41, 42}, {90}}));
+  EXPECT_NE(text.find("| FedRot | 40.00 (<u>75.88</u>) |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("| FedSimCLR | **43.00** (71.23) |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("| CCL | <u>41.50</u> ± 0.71 (**79.07**) |\n"), std::string::npos) << text;
+}
+
+TEST(ResultTable, IsCsvWithALineACell) {
+  const std::string text = ToCsv({Filled({{40}, {43}, {41, 42}})});
+  EXPECT_NE(
+      text.find("linear,lab,cifar10,noniid1,linear,1,ccl,method,41.5000,0.7071,2,2,79.07,1\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find(",supervised,reference,,,0,0,60.60,0\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,32 @@
+// What a run leaves for its page beside its metrics: who owns what, sample images, the features
+// from the side. Files of the run's folder, page/*.json; they hold what only the data's owner has.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "base/json.h"
+#include "partition/partition.h"
+#include "record/run_dir.h"
+#include "run/experiment.h"
+#include "transport/members.h"
+
+namespace kindred {
+
+// Clients with their images, by class where there are labels.
+Json ClientsPart(const Partition& partition, const Dataset& dataset);
+
+// Clients of a federation over a network, as the coordinator knows them.
+Json ClientsPart(const Members& members);
+
+// A few images with two views each, and encodings of images of the first client, as PNG.
+Json SamplesPart(const Experiment& experiment, const Dataset& dataset, const Partition& partition);
+
+// Features of up to a thousand training images, from the sides that show most of them. `features`
+// has a row for each training image; without a partition nobody's.
+Json EmbeddingPart(int round, const at::Tensor& features, const Dataset& dataset,
+                   const Partition* partition);
+
+// Writes page/NAME.json; a failure is a warning, the run goes on.
+void WritePagePart(const RunDir& dir, const std::string& name, const Json& part);
+
+}  // namespace kindred

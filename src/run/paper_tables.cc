@@ -1,0 +1,123 @@
+#include "run/paper_tables.h"
+
+#include <map>
+
+#include "base/embedded.h"
+
+namespace kindred {
+namespace {
+
+constexpr const char* kScales[] = {"full", "small", "lab", "tiny"};
+constexpr const char* kDatasets[] = {"cifar10", "fashion-mnist", "cifar100"};
+constexpr const char* kAblationDatasets[] = {"cifar10", "fashion-mnist"};
+// The most telling first: who stops early has these.
+constexpr const char* kSettings[] = {"noniid1", "iid", "noniid2"};
+constexpr const char* kAblationSettings[] = {"noniid1"};
+
+using Look = std::pair<const char*, const char*>;
+constexpr Look kLinearLooks[] = {{"linear", "1"}};
+constexpr Look kSemiLooks[] = {{"semi", "0.1"}, {"semi", "0.01"}};
+constexpr Look kFinetuneLooks[] = {{"finetune", "0.1"}, {"finetune", "0.01"}};
+constexpr Look kAblationLooks[] = {{"linear", "1"}, {"semi", "0.01"}};
+
+const RowKind kRotation = {{"rotation", "FedRot"}, "configs/methods/rotation.toml"};
+const RowKind kDeepCluster = {{"deepcluster", "FedDC"}, "configs/methods/deepcluster.toml"};
+const RowKind kSwav = {{"swav", "FedSwAV"}, "configs/methods/swav.toml"};
+const RowKind kSimclr = {{"simclr", "FedSimCLR"}, "configs/methods/simclr.toml"};
+const RowKind kFedca = {{"fedca", "FedCA", RowRole::kMethod, "reimplemented from its description"},
+                        "configs/methods/fedca.toml"};
+const RowKind kCcl = {{"ccl", "CCL (proposed)", RowRole::kMethod,
+                       "with our setting for protected features: union of negatives, magnitudes "
+                       "of encodings, batch statistics"},
+                      "configs/methods/ccl.toml"};
+const RowKind kByol = {{"byol", "FedBYOL", RowRole::kPeer, "not in the paper"},
+                       "configs/methods/byol.toml"};
+const RowKind kFedema = {{"fedema", "FedEMA", RowRole::kPeer, "not in the paper"},
+                         "configs/methods/fedema.toml"};
+const RowKind kSimsiam = {{"simsiam", "FedSimSiam", RowRole::kPeer, "not in the paper"},
+                          "configs/methods/simsiam.toml"};
+const RowKind kRandom = {{"random", "Random encoder", RowRole::kReference,
+                          "the first weights, not trained; not in the paper"},
+                         "configs/methods/ccl.toml",
+                         RowEncoder::kRandom};
+const RowKind kMoco = {{"moco", "MoCo (Centralized)", RowRole::kReference,
+                        "one client with all images; the same in each setting"},
+                       "configs/methods/moco.toml",
+                       RowEncoder::kCentralized};
+const RowKind kSupervised = {{"supervised", "FedAvg (Supervised)", RowRole::kReference,
+                              "trained with every label; a linear classifier on its encoder"},
+                             "configs/methods/supervised.toml"};
+const RowKind kScratch = {{"supervised", "FedAvg (Supervised)", RowRole::kReference,
+                           "the same labels from random weights"},
+                          "configs/methods/supervised.toml",
+                          RowEncoder::kRandom,
+                          true};
+
+const RowKind kLinearRows[] = {kRotation, kDeepCluster, kSwav,    kSimclr, kFedca, kCcl,
+                               kByol,     kFedema,      kSimsiam, kRandom, kMoco,  kSupervised};
+const RowKind kSemiRows[] = {kRotation, kDeepCluster, kSwav,    kSimclr, kFedca, kCcl,
+                             kByol,     kFedema,      kSimsiam, kRandom, kMoco};
+const RowKind kFinetuneRows[] = {kRotation, kDeepCluster, kSwav,   kSimclr,  kFedca,
+                                 kCcl,      kByol,        kFedema, kSimsiam, kScratch};
+
+constexpr const char* kPapers =
+    "as the paper has it: remote negatives, signed encodings, running statistics";
+const RowKind kAblationRows[] = {
+    {{"cl", "CL"}, "configs/ablation/cl.toml"},
+    {{"cl_ff", "CL+FF"}, "configs/ablation/cl_ff.toml"},
+    {{"cl_ff_nm", "CL+FF+NM"}, "configs/ablation/cl_ff_nm.toml"},
+    {{"paper_ff", "CL+FF, the paper's features", RowRole::kMethod, kPapers},
+     "configs/ablation/paper_ff.toml"},
+    {{"paper_ff_nm", "CL+FF+NM, the paper's features", RowRole::kMethod, kPapers},
+     "configs/ablation/paper_ff_nm.toml"},
+};
+
+const TableKind kTables[] = {
+    {"linear", "Linear evaluation (the paper's Table 1 and Figure 3)", kLinearRows, kDatasets,
+     kSettings, kLinearLooks},
+    {"semi", "Semi-supervised learning (Table 2)", kSemiRows, kDatasets, kSettings, kSemiLooks},
+    {"finetune", "Collaborative finetuning (Table 3)", kFinetuneRows, kDatasets, kSettings,
+     kFinetuneLooks},
+    {"ablation", "Ablation: feature fusion and neighborhood matching (Figure 4)", kAblationRows,
+     kAblationDatasets, kAblationSettings, kAblationLooks},
+};
+
+// FedCA's public images are of another dataset, of the same channels.
+const char* PublicDataBeside(const std::string& dataset) {
+  static const std::map<std::string, const char*> kBeside = {{"cifar10", "cifar100"},
+                                                             {"cifar100", "cifar10"},
+                                                             {"fashion-mnist", "mnist"},
+                                                             {"mnist", "fashion-mnist"}};
+  const auto at = kBeside.find(dataset);
+  return at == kBeside.end() ? nullptr : at->second;
+}
+
+}  // namespace
+
+std::span<const TableKind> TableKinds() { return kTables; }
+std::span<const char* const> ScaleNames() { return kScales; }
+
+Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::string& dataset,
+                   const std::string& setting, uint64_t seed) {
+  Resolved resolved;
+  resolved.config = BindExperiment(*resolved.experiment);
+  Config& config = resolved.config;
+  const std::string scale = "configs/" + choice.scale + ".toml";
+  config.ApplyText(EmbeddedFile(scale), scale);
+  config.ApplyText(EmbeddedFile(row.preset), row.preset);
+  const std::string by = "kindred reproduce";
+  config.Apply("data.name", dataset, by);
+  config.Apply("partition.scheme", setting, by);
+  config.Apply("partition.clients", row.encoder == RowEncoder::kCentralized ? "1" : "0", by);
+  if (row.encoder == RowEncoder::kCentralized) config.Apply("partition.scheme", "iid", by);
+  config.Apply("train.seed", std::to_string(seed), by);
+  if (const char* beside = PublicDataBeside(dataset)) {
+    config.Apply("fedca.public_data", beside, by);
+  }
+  for (const auto& assignment : choice.assignments) config.ApplyAssignment(assignment);
+  Validate(resolved.experiment->data);
+  Validate(resolved.experiment->views);
+  return resolved;
+}
+
+}  // namespace kindred

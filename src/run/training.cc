@@ -1,0 +1,37 @@
+#include "run/training.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "run/simulation.h"
+
+namespace kindred {
+
+void CheckGoesOn(const RunDir& dir, const Config& config) {
+  Experiment before;
+  Config stored = BindExperiment(before);
+  stored.ApplyFile(dir.config());
+  const auto now = config.ResultKeys(), then = stored.ResultKeys();
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (now[i] != then[i]) {
+      throw UsageError("--resume: {} was started with {}, now it is {}; a run goes on as it began",
+                       Printable(dir.path().string()), then[i], now[i]);
+    }
+  }
+}
+
+Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
+              const std::atomic<bool>& stop) {
+  Simulation simulation(*resolved.experiment, ConfigHash(resolved.config), dir, ranks);
+  if (!FileExists(dir.config())) dir.Create(resolved.config.ToToml());
+  const FolderLock lock(dir.path());
+  const LogFile log(dir.log());
+  simulation.Start();
+  simulation.Train(stop);
+  const Json summary = simulation.Summary();
+  WriteFileAtomically(dir.summary(), summary.dump(2) + "\n");
+  ranks.Meet();
+  return summary;
+}
+
+}  // namespace kindred

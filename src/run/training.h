@@ -1,0 +1,23 @@
+// A run of `kindred train` from beginning to end: its folder, lock, log and summary.
+#pragma once
+
+#include <atomic>
+
+#include "base/json.h"
+#include "base/ranks.h"
+#include "record/run_dir.h"
+#include "run/experiment.h"
+
+namespace kindred {
+
+// Throws a usage error when the run in the folder was started with a configuration that must give
+// another model.
+void CheckGoesOn(const RunDir& dir, const Config& config);
+
+// Trains the run in `dir`, which becomes one where it is none yet, and writes how it ended. Of rank
+// 0; the others are told apart. Throws Interrupted when `stop` is set, the last round's checkpoint
+// written.
+Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
+              const std::atomic<bool>& stop);
+
+}  // namespace kindred

@@ -1,0 +1,32 @@
+// The README's pictures: the page of a run, and the same on a phone in the dark.
+//   node tests/page/screenshots.js KINDRED RUN FOLDER
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { openBrowser, openPage, run, until } from './browser.js';
+
+const [kindred, folder, out] = process.argv.slice(2);
+const work = mkdtempSync(join(tmpdir(), 'kindred-pictures-'));
+const browser = await openBrowser();
+try {
+  const file = join(work, 'report.html');
+  run(kindred, ['report', folder, '--out', file]);
+  const pictures = [
+    { name: 'page.png', options: { viewport: { width: 1160, height: 1180 }, colorScheme: 'light' } },
+    { name: 'page-phone.png', options: { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } },
+  ];
+  for (const { name, options } of pictures) {
+    const page = await openPage(browser, `file://${file}`, options);
+    await page.waitForSelector('#tile-round');
+    await until(page, () => document.querySelectorAll('.plot canvas').length > 3);
+    await page.screenshot({ path: resolve(out, name) });
+  }
+  const page = await openPage(browser, `file://${file}`, { viewport: { width: 1160, height: 760 } });
+  await page.waitForSelector('#features canvas');
+  await page.locator('#samples').scrollIntoViewIfNeeded();
+  await page.evaluate(() => document.querySelector('#samples')?.scrollIntoView());
+  await page.screenshot({ path: resolve(out, 'page-samples.png') });
+} finally {
+  await browser.close();
+  rmSync(work, { recursive: true, force: true });
+}

@@ -1,0 +1,217 @@
+// What the program tells of runs (src/report/page_data.h), and how it grows while a run goes on.
+
+export interface Client {
+  place: number;
+  name: string;
+  images: number;
+  counts?: number[];
+  rounds?: number;
+  missed?: number;
+  strikes?: number;
+  left?: boolean;
+}
+
+export interface Clients {
+  classes: string[];
+  clients: Client[];
+}
+
+export interface Samples {
+  views: string;
+  encodings?: string;
+  mix?: number;
+}
+
+export interface Embedding {
+  round: number;
+  count: number;
+  axes: number;
+  explained: number;
+  points: string;
+  labels: number[];
+  owners: number[];
+  classes: string[];
+}
+
+export interface AuditEvent {
+  time: number;
+  event: string;
+  client?: string;
+  round?: number;
+  reason?: string;
+  detail?: string;
+}
+
+export interface Evaluation {
+  metric: string;
+  protocol: string;
+  accuracy: number;
+  deviation?: number;
+  round?: number;
+  seeds?: number[];
+  dataset?: string;
+  encoder_digest?: string;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Summary = Record<string, any>;
+
+export interface RunJson {
+  name: string;
+  config: string;
+  summary: Summary | null;
+  metrics: { rounds: number; columns: Record<string, (number | null)[]>; clients: number; who: string };
+  knn: { round: number[]; knn: number[] };
+  evals: Evaluation[];
+  audit: { counts: Record<string, number>; events: AuditEvent[] } | null;
+  clients: Clients | null;
+  samples: Samples | null;
+  embedding: Embedding | null;
+}
+
+export interface TableJson {
+  name: string;
+  title: string;
+  scale: string;
+  rows: { name: string; title: string; role: string; note: string }[];
+  columns: { dataset: string; setting: string; metric: string; labels: string; title: string }[];
+  cells: Cell[][];
+  order_notes: string[];
+}
+
+export interface Cell {
+  mean?: number;
+  deviation?: number;
+  place?: number;
+  scores?: { seed: number; accuracy: number; protocol?: string; run?: string; encoder_digest?: string; config_hash?: string; data_hash?: string; partition_hash?: string }[];
+  paper?: number;
+  paper_place?: number;
+  failed?: string;
+}
+
+export interface PageJson {
+  live: boolean;
+  next?: string;
+  runs: RunJson[];
+  tables?: TableJson[];
+}
+
+export function fromBase64(text: string): Uint8Array {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; ++i) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+const mostEvents = 2000;
+
+// A run that may still grow. `version` rises with each change.
+export class Run {
+  readonly name: string;
+  readonly config: string;
+  summary: Summary | null;
+  rounds: number[] = [];
+  columns = new Map<string, (number | null)[]>();
+  who: Set<number>[] = [];
+  clientCount = 0;
+  knn: { round: number[]; knn: number[] };
+  evals: Evaluation[];
+  audit: { counts: Record<string, number>; events: AuditEvent[] } | null;
+  clients: Clients | null;
+  samples: Samples | null;
+  embedding: Embedding | null;
+  version = 0;
+
+  constructor(json: RunJson) {
+    this.name = json.name;
+    this.config = json.config;
+    this.summary = json.summary;
+    this.knn = json.knn;
+    this.evals = json.evals;
+    this.audit = json.audit;
+    this.clients = json.clients;
+    this.samples = json.samples;
+    this.embedding = json.embedding;
+    const { columns, rounds, clients, who } = json.metrics;
+    this.clientCount = clients;
+    this.rounds = (columns.round ?? []).map((value) => value ?? 0);
+    for (const [name, values] of Object.entries(columns)) if (name !== 'round') this.columns.set(name, values);
+    const bits = fromBase64(who);
+    const stride = (clients + 7) >> 3;
+    for (let row = 0; row < rounds; ++row) {
+      const set = new Set<number>();
+      for (let c = 0; c < clients; ++c) if ((bits[row * stride + (c >> 3)]! >> (c & 7)) & 1) set.add(c);
+      this.who.push(set);
+    }
+  }
+
+  // train.rounds of the configuration; 0 where it says none.
+  get wanted(): number {
+    if (typeof this.summary?.rounds === 'number') return this.summary.rounds;
+    const train = this.config.split(/^\[/m).find((part) => part.startsWith('train]')) ?? '';
+    return Number(/^rounds\s*=\s*(\d+)/m.exec(train)?.[1] ?? 0);
+  }
+
+  get method(): string {
+    if (typeof this.summary?.method === 'string') return this.summary.method;
+    const part = this.config.split(/^\[/m).find((text) => text.startsWith('method]')) ?? '';
+    return /^name\s*=\s*"([^"]*)"/m.exec(part)?.[1] ?? '';
+  }
+
+  last(name: string): number | null {
+    const column = this.columns.get(name);
+    return column && column.length > 0 ? (column[column.length - 1] ?? null) : null;
+  }
+
+  sum(name: string): number {
+    return (this.columns.get(name) ?? []).reduce<number>((all, value) => all + (value ?? 0), 0);
+  }
+
+  // A line of metrics.jsonl. A round that is known already is done again: what came after it goes.
+  addMetrics(line: Record<string, unknown>): void {
+    const round = typeof line.round === 'number' ? line.round : 0;
+    if (line.kind === 'knn' && typeof line.knn === 'number') {
+      while (this.knn.round.length > 0 && this.knn.round[this.knn.round.length - 1]! >= round) {
+        this.knn.round.pop();
+        this.knn.knn.pop();
+      }
+      this.knn.round.push(round);
+      this.knn.knn.push(line.knn);
+    } else if (line.kind === 'eval') {
+      const known = this.evals.some((each) => JSON.stringify([each.metric, each.protocol, each.accuracy, each.round]) === JSON.stringify([line.metric, line.protocol, line.accuracy, line.round]));
+      if (!known) this.evals.push(line as unknown as Evaluation);
+    } else if (line.kind === 'round') {
+      while (this.rounds.length > 0 && this.rounds[this.rounds.length - 1]! >= round) {
+        this.rounds.pop();
+        this.who.pop();
+        for (const column of this.columns.values()) column.pop();
+      }
+      const rows = this.rounds.length;
+      this.rounds.push(round);
+      for (const [name, value] of Object.entries(line)) {
+        if (typeof value !== 'number' || name === 'round') continue;
+        if (!this.columns.has(name)) this.columns.set(name, new Array<number | null>(rows).fill(null));
+        this.columns.get(name)!.push(value);
+      }
+      for (const column of this.columns.values()) if (column.length <= rows) column.push(null);
+      const who = Array.isArray(line.who) ? line.who.filter((each): each is number => typeof each === 'number') : [];
+      this.who.push(new Set(who));
+      for (const place of who) this.clientCount = Math.max(this.clientCount, place + 1);
+    } else {
+      return;
+    }
+    ++this.version;
+  }
+
+  addAudit(event: AuditEvent): void {
+    this.audit ??= { counts: {}, events: [] };
+    this.audit.counts[event.event] = (this.audit.counts[event.event] ?? 0) + 1;
+    if (event.event !== 'accept') this.audit.events.push(event);
+    if (this.audit.events.length > mostEvents) this.audit.events.shift();
+    ++this.version;
+  }
+
+  clientName(place: number): string {
+    return this.clients?.clients.find((client) => client.place === place)?.name ?? `client ${place}`;
+  }
+}

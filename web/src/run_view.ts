@@ -1,0 +1,187 @@
+// One run: its state, charts, clients, samples and features.
+import { Chart } from './charts';
+import type { AuditEvent, Run } from './data';
+import { el, replace, section } from './dom';
+import { bytes, duration, percent, short } from './format';
+import { partitionPicture } from './partition';
+import { Scatter } from './scatter';
+import { Timeline } from './timeline';
+
+export type RunState = 'frozen' | 'live' | 'lost' | 'ended' | 'refused';
+
+const stateWords = (run: Run, state: RunState): string => {
+  if (run.summary) return 'finished';
+  if (state === 'lost') return 'no connection, trying again';
+  if (state === 'ended') return 'stopped';
+  if (state === 'frozen') return 'not finished';
+  if (run.rounds.length === 0) return run.audit ? 'waiting for clients' : 'beginning';
+  return 'training';
+};
+
+export class RunView {
+  readonly element = el('div', { class: 'run' });
+  private readonly tiles = el('dl', { class: 'tiles' });
+  private readonly bar = el('progress', { 'aria-label': 'rounds done', max: 1, value: 0 });
+  private readonly loss = new Chart('Loss', 'mean over clients; its parts where the method has several');
+  private readonly knn = new Chart('kNN', 'accuracy of the nearest training images’ vote, percent', ' %');
+  private readonly falseNegatives = new Chart('False negatives', 'share of the negatives that are of the query’s class, measured, beside what Eq. 4 and 5 say', ' %');
+  private readonly rank = new Chart('Effective rank', 'of features, and of those that are shared: a fall to 1 is a collapse');
+  private readonly cosine = new Chart('Cosine', 'mean between two features: 1 is a collapse');
+  private readonly neighbors = new Chart('Neighbours', 'matching: how many of the N nearest are remote, and of the query’s class', ' %');
+  private readonly traffic = new Chart('Bytes', 'of plans and of updates a round, MB', ' MB');
+  private readonly seconds = new Chart('Seconds', 'a round');
+  private readonly timeline = new Timeline();
+  private readonly scatter = new Scatter();
+  private readonly clients = el('div');
+  private readonly partition = el('div');
+  private readonly samples = el('div');
+  private readonly evaluations = el('div');
+  private readonly events = el('div');
+  private shownClients: unknown = undefined;
+  private shownSamples: unknown = undefined;
+
+  constructor(private readonly run: Run) {
+    replace(
+      this.element,
+      section('progress', 'Progress', this.bar, this.tiles),
+      section('learning', 'Learning', el('div', { class: 'grid' }, this.loss.figure, this.knn.figure, this.falseNegatives.figure, this.rank.figure, this.cosine.figure, this.neighbors.figure)),
+      this.evaluations,
+      section('rounds', 'Rounds', this.timeline.figure, el('div', { class: 'grid' }, this.traffic.figure, this.seconds.figure)),
+      this.clients,
+      this.events,
+      this.partition,
+      this.samples,
+      section('features', 'Features', this.scatter.figure),
+      section('configuration', 'Configuration', el('details', {}, el('summary', {}, 'config.toml'), el('pre', { tabindex: 0 }, run.config))),
+    );
+  }
+
+  update(state: RunState): void {
+    const { run } = this;
+    this.showTiles(state);
+    const line = (name: string, label: string, more: { dashed?: boolean; scale?: number } = {}) => ({ label, x: run.rounds, y: run.columns.get(name) ?? [], ...more });
+    this.loss.show([line('loss', 'loss'), line('contrast', 'contrast'), line('neighborhood', 'neighbourhood matching')]);
+    this.knn.show([{ label: 'kNN', x: run.knn.round, y: run.knn.knn, scale: 100 }]);
+    this.falseNegatives.show([line('false_negatives', 'measured', { scale: 100 }), line('false_negatives_predicted', 'predicted', { scale: 100, dashed: true })]);
+    this.rank.show([line('feature_rank', 'own'), line('shared_rank', 'shared')]);
+    this.cosine.show([line('feature_cosine', 'own'), line('shared_cosine', 'shared'), line('remote_cosine', 'to remote ones')]);
+    this.neighbors.show([line('neighbors_remote', 'remote', { scale: 100 }), line('neighbors_same_class', 'of the query’s class', { scale: 100 })]);
+    this.traffic.show([line('bytes_down', 'down', { scale: 1e-6 }), line('bytes_up', 'up', { scale: 1e-6 })]);
+    this.seconds.show([line('seconds', 'seconds')]);
+    this.timeline.show(run);
+    this.scatter.show(run);
+    const features = this.element.querySelector<HTMLElement>('#features');
+    if (features) features.hidden = run.embedding === null;
+    this.showClients();
+    this.showEvaluations();
+    this.showEvents();
+    this.showSamples();
+  }
+
+  redraw(): void {
+    for (const chart of [this.loss, this.knn, this.falseNegatives, this.rank, this.cosine, this.neighbors, this.traffic, this.seconds]) chart.redraw();
+    this.timeline.draw();
+    this.scatter.draw();
+  }
+
+  private showTiles(state: RunState): void {
+    const { run } = this;
+    const done = run.rounds.length > 0 ? run.rounds[run.rounds.length - 1]! : 0;
+    const wanted = run.wanted;
+    const spent = run.sum('seconds');
+    const left = run.summary ? 0 : (spent / Math.max(1, run.rounds.length)) * Math.max(0, wanted - done);
+    const images = run.sum('images');
+    this.bar.max = Math.max(1, wanted);
+    this.bar.value = done;
+    const tile = (name: string, id: string, value: string) => el('div', { class: 'tile' }, el('dt', {}, name), el('dd', { id: `tile-${id}` }, value));
+    const last = (name: string) => {
+      const value = run.last(name);
+      return value === null ? '–' : short(value);
+    };
+    const knn = run.knn.knn[run.knn.knn.length - 1];
+    const refused = run.audit?.counts.refuse ?? 0;
+    const missed = run.audit?.counts.miss ?? 0;
+    replace(
+      this.tiles,
+      tile('State', 'state', stateWords(run, state)),
+      tile('Round', 'round', `${done} of ${wanted || '?'}`),
+      tile('Time left', 'left', run.summary ? '–' : run.rounds.length > 0 ? duration(left) : '–'),
+      tile('Time spent', 'spent', duration(spent)),
+      tile('Loss', 'loss', last('loss')),
+      tile('kNN', 'knn', knn === undefined ? '–' : percent(knn)),
+      tile('Effective rank', 'rank', last('feature_rank')),
+      tile('Images a second', 'speed', spent > 0 ? short(Math.round(images / spent)) : '–'),
+      tile('Sent down', 'down', bytes(run.sum('bytes_down'))),
+      tile('Sent up', 'up', bytes(run.sum('bytes_up'))),
+      run.audit ? tile('Missed, refused', 'refused', `${missed}, ${refused}`) : null,
+      typeof run.summary?.model_digest === 'string' ? tile('Model', 'digest', run.summary.model_digest.slice(0, 12)) : null,
+    );
+  }
+
+  private showClients(): void {
+    const { run } = this;
+    if (run.clients === null) return;
+    const key = `${run.version}`;
+    if (this.shownClients === key) return;
+    // The table follows each round; the picture is drawn once.
+    const first = this.shownClients === undefined || this.partition.childElementCount === 0;
+    this.shownClients = key;
+    const counted = new Map<number, number>();
+    for (const who of run.who) for (const place of who) counted.set(place, (counted.get(place) ?? 0) + 1);
+    const trouble = new Map<string, { missed: number; refused: string[] }>();
+    for (const event of run.audit?.events ?? []) {
+      if (!event.client) continue;
+      const entry = trouble.get(event.client) ?? { missed: 0, refused: [] };
+      if (event.event === 'miss') ++entry.missed;
+      if (event.event === 'refuse') entry.refused.push(event.reason ?? '?');
+      trouble.set(event.client, entry);
+    }
+    const rows = run.clients.clients.map((client) => {
+      const entry = trouble.get(client.name);
+      const reasons = [...new Set(entry?.refused ?? [])].join(', ');
+      return el('tr', {}, el('th', { scope: 'row' }, client.name), el('td', {}, client.images), el('td', {}, counted.get(client.place) ?? 0), run.audit ? el('td', {}, entry?.missed ?? 0) : null, run.audit ? el('td', {}, entry && entry.refused.length > 0 ? `${entry.refused.length}: ${reasons}` : 0) : null);
+    });
+    const head = ['Client', 'Images', 'Rounds in', ...(run.audit ? ['Missed', 'Refused'] : [])];
+    const list = el('div', { class: 'wide scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of clients' }, el('table', {}, el('thead', {}, el('tr', {}, ...head.map((name) => el('th', { scope: 'col' }, name)))), el('tbody', {}, ...rows)));
+    replace(this.clients, section('clients', 'Clients', list));
+    if (first && run.clients.clients.some((client) => client.counts)) replace(this.partition, section('partition', 'Who owns what', partitionPicture(run.clients)));
+  }
+
+  private showEvaluations(): void {
+    const { evals } = this.run;
+    if (evals.length === 0) return;
+    const rows = evals.map((each) => el('tr', {}, el('th', { scope: 'row' }, each.metric), el('td', {}, each.protocol), el('td', {}, each.round ?? '–'), el('td', {}, `${percent(each.accuracy)}${(each.seeds?.length ?? 1) > 1 ? ` ± ${percent(each.deviation ?? 0)}` : ''}`)));
+    replace(this.evaluations, section('evaluations', 'Evaluations', el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Table of evaluations' }, el('table', {}, el('thead', {}, el('tr', {}, ...['Metric', 'Protocol', 'Round', 'Accuracy'].map((name) => el('th', { scope: 'col' }, name)))), el('tbody', {}, ...rows)))));
+  }
+
+  private showEvents(): void {
+    const { audit } = this.run;
+    if (!audit) return;
+    const rows = audit.events
+      .slice(-200)
+      .reverse()
+      .map((event: AuditEvent) => el('tr', {}, el('td', {}, new Date(1000 * event.time).toISOString().slice(11, 19)), el('td', {}, event.event), el('td', {}, event.client ?? ''), el('td', {}, event.round ?? ''), el('td', {}, [event.reason, event.detail].filter(Boolean).join(': '))));
+    replace(this.events, section('events', 'Events', el('p', { class: 'note' }, Object.entries(audit.counts).map(([name, count]) => `${name} ${count}`).join(', ')), el('div', { class: 'wide scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of events' }, el('table', {}, el('thead', {}, el('tr', {}, ...['UTC', 'Event', 'Client', 'Round', 'Why'].map((name) => el('th', { scope: 'col' }, name)))), el('tbody', {}, ...rows)))));
+  }
+
+  private showSamples(): void {
+    const { samples } = this.run;
+    if (samples === this.shownSamples || samples === null) return;
+    this.shownSamples = samples;
+    const safe = (url: string | undefined) => (typeof url === 'string' && url.startsWith('data:image/png;base64,') ? url : '');
+    replace(
+      this.samples,
+      section(
+        'samples',
+        'Samples',
+        el('p', { class: 'note' }, 'Images of this run’s own data: whoever has this page has them.'),
+        el(
+          'div',
+          { class: 'grid pairs' },
+          el('figure', {}, el('figcaption', {}, el('strong', {}, 'Views'), el('span', { class: 'note' }, 'each image, and two random views of it')), el('img', { src: safe(samples.views), alt: 'Training images, each with two random views', class: 'sheet' })),
+          samples.encodings ? el('figure', {}, el('figcaption', {}, el('strong', {}, 'Encodings'), el('span', { class: 'note' }, `the ${samples.mix ?? 4} images that are mixed, the encoding, its magnitudes; obfuscation, not encryption`)), el('img', { src: safe(samples.encodings), alt: 'InstaHide encodings beside the images they mix', class: 'sheet' })) : null,
+        ),
+      ),
+    );
+  }
+}
