@@ -45,7 +45,8 @@ CommandResult Reproduce(const ReproduceFlags& flags) {
   result.json = {{"out", out}, {"tables", tables}};
   for (const auto& why : reproduction.Failures()) result.json["failed"].push_back(why);
   if (result.json.contains("failed")) result.code = ExitCode::kData;
-  result.text += fmt::format("{}/ tables.md, tables.csv, tables.json, scores/, runs/\n", out);
+  result.text +=
+      fmt::format("{}/ tables.html, tables.md, tables.csv, tables.json, scores/, runs/\n", out);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace kindred {
 namespace {
@@ -59,6 +60,21 @@ std::string CellText(const TableCell& cell) {
   if (cell.paper)
     text += fmt::format(" ({})", Marked(fmt::format("{:.2f}", *cell.paper), cell.paper_place));
   return text;
+}
+
+// How the numbers were obtained, each way once.
+std::set<std::string> Protocols(const ResultTable& table) {
+  std::set<std::string> protocols;
+  for (const auto& row : table.cells) {
+    for (size_t column = 0; column < row.size(); ++column) {
+      for (const auto& score : row[column].scores) {
+        if (!score.provenance.contains("protocol")) continue;
+        protocols.insert(fmt::format("{}, {}", table.columns[column].metric,
+                                     score.provenance["protocol"].get<std::string>()));
+      }
+    }
+  }
+  return protocols;
 }
 
 }  // namespace
@@ -159,6 +175,7 @@ std::string ToMarkdown(const ResultTable& table) {
     }
     text += "\n";
   }
+  for (const auto& protocol : Protocols(table)) text += fmt::format("- Protocol: {}.\n", protocol);
   for (const auto& row : table.rows) {
     if (!row.note.empty()) text += fmt::format("- {}: {}.\n", row.title, row.note);
   }

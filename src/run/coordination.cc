@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -221,7 +222,8 @@ Json Coordination::Summary() const {
       {"bytes_up", sums.bytes_up},
       {"engine", experiment_.model.engine},
       {"config_hash", config_hash_},
-      {"version", KINDRED_VERSION}};
+      {"version", KINDRED_VERSION},
+      {"commit", EmbeddedFile("commit")}};
   Json list = Json::array();
   for (const auto& [place, member] : members) {
     list.push_back({{"place", place},

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -287,6 +288,7 @@ Json Evaluate(const MetricKind& metric, const EvalTask& task) {
   result["dataset"] = task.dataset.name;
   result["data_hash"] = DataHash(task.dataset);
   result["version"] = KINDRED_VERSION;
+  result["commit"] = EmbeddedFile("commit");
   result["seconds"] =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

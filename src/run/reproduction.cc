@@ -12,6 +12,7 @@
 #include "base/ranks.h"
 #include "base/table.h"
 #include "client/round.h"
+#include "report/page.h"
 #include "run/speed.h"
 #include "run/summary.h"
 #include "run/training.h"
@@ -322,11 +323,10 @@ void Reproduction::Score(PlannedScore& score) {
   result["run"] = run.name;
   result["run_config_hash"] = run.config_hash;
   if (const auto summary = FinishedSummary(RunDir(folder)); summary && !random) {
-    result["training"] = {{"model_digest", (*summary)["model_digest"]},
-                          {"seconds", (*summary)["seconds"]},
-                          {"bytes_down", (*summary)["bytes_down"]},
-                          {"bytes_up", (*summary)["bytes_up"]},
-                          {"version", summary->value("version", "")}};
+    result["training"] = {
+        {"model_digest", (*summary)["model_digest"]}, {"seconds", (*summary)["seconds"]},
+        {"bytes_down", (*summary)["bytes_down"]},     {"bytes_up", (*summary)["bytes_up"]},
+        {"version", summary->value("version", "")},   {"commit", summary->value("commit", "")}};
   }
   MakeFolder(out_ / "scores");
   WriteFileAtomically(out_ / "scores" / score.file, result.dump(2) + "\n");
@@ -367,7 +367,7 @@ std::vector<ResultTable> Reproduction::Tables() const {
     one.provenance = {{"run", runs_[score.run].name}};
     for (const char* key :
          {"protocol", "encoder_digest", "config_hash", "data_hash", "partition_hash", "version",
-          "seconds", "training", "train_images", "test_images"}) {
+          "commit", "seconds", "training", "train_images", "test_images"}) {
       if (json.contains(key)) one.provenance[key] = json[key];
     }
     cell.scores.push_back(std::move(one));
@@ -394,6 +394,9 @@ void Reproduction::WriteTables() const {
   WriteFileAtomically(out_ / "tables.md", std::string_view(markdown));
   WriteFileAtomically(out_ / "tables.csv", std::string_view(ToCsv(tables)));
   WriteFileAtomically(out_ / "tables.json", std::string_view(json.dump(1) + "\n"));
+  WriteFileAtomically(out_ / "tables.html",
+                      std::string_view(FrozenPage(
+                          {{"live", false}, {"runs", Json::array()}, {"tables", json["tables"]}})));
 }
 
 std::vector<std::string> Reproduction::Failures() const {

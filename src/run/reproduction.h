@@ -61,7 +61,7 @@ class Reproduction {
   // With the numbers there are so far.
   std::vector<ResultTable> Tables() const;
 
-  // tables.md, tables.csv, tables.json in the folder.
+  // tables.md, tables.csv, tables.json and the page tables.html in the folder.
   void WriteTables() const;
 
   // What could not be trained or evaluated, with the reason.

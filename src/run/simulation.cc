@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "aggregate/rule.h"
+#include "base/embedded.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -315,7 +316,8 @@ Json Simulation::Summary() const {
        {{"k", experiment_.eval.k},
         {"t", experiment_.eval.t},
         {"test_images", dataset_.test.images.count}}},
-      {"version", KINDRED_VERSION}};
+      {"version", KINDRED_VERSION},
+      {"commit", EmbeddedFile("commit")}};
   if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
   if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
   if (!method_->Note().empty()) summary["method_note"] = method_->Note();

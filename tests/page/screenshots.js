@@ -21,11 +21,6 @@ try {
     await until(page, () => document.querySelectorAll('.plot canvas').length > 3);
     await page.screenshot({ path: resolve(out, name) });
   }
-  const page = await openPage(browser, `file://${file}`, { viewport: { width: 1160, height: 760 } });
-  await page.waitForSelector('#features canvas');
-  await page.locator('#samples').scrollIntoViewIfNeeded();
-  await page.evaluate(() => document.querySelector('#samples')?.scrollIntoView());
-  await page.screenshot({ path: resolve(out, 'page-samples.png') });
 } finally {
   await browser.close();
   rmSync(work, { recursive: true, force: true });
