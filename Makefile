@@ -56,7 +56,7 @@ bench: install
 
 # The README's pictures, of the demo's run.
 screenshots: demo
-	@tools/install_packages.sh test
+	@tools/install_packages.sh peers
 	@tools/install_node_modules.sh tests/page
 	node tests/page/screenshots.js $(KINDRED) runs/demo docs/pictures
 

@@ -9,13 +9,15 @@ COPY cmake cmake
 COPY tools tools
 COPY tests tests
 COPY bench bench
+COPY configs configs
+COPY web web
 COPY src src
 # MPI is for clusters; a federation does without it.
 RUN make build WITH_MPI=OFF
 
 FROM debian:bookworm-slim
 RUN apt-get update -q && apt-get install -q -y --no-install-recommends \
-      libabsl20220623 libarchive13 libcairo2 libcurl4 libfmt9 libgomp1 libgrpc++1.51 libonnx1 \
+      libabsl20220623 libarchive13 libcairo2 libcurl4 libfmt9 libgomp1 libgrpc++1.51 libmicrohttpd12 libonnx1 \
       libopenblas0-pthread libpng16-16 libprotobuf32 libsodium23 libspdlog1.10 libssl3 \
       libtomlplusplus3 libtorch1.13 libturbojpeg0 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/*

@@ -32,7 +32,8 @@ CommandResult Report(const ReportFlags& flags) {
       for (const auto& table : json["tables"]) data["tables"].push_back(table);
     } else if (FileExists(fs::path(folder) / "config.toml") ||
                FileExists(fs::path(folder) / "metrics.jsonl")) {
-      data["runs"].push_back(RunData(RunDir(folder), {.samples = !flags.without_images}));
+      data["runs"].push_back(RunData(
+          RunDir(folder), {.samples = !flags.without_images, .embedding = !flags.without_images}));
     } else {
       throw DataError(
           "{}: neither a run (config.toml) nor what `kindred reproduce` leaves (tables.json) is "
@@ -64,7 +65,7 @@ void AddReportCommand(CLI::App& app, Program& program) {
       ->required();
   command->add_option("--out", flags->out, "the page")->capture_default_str();
   command->add_flag("--without-images", flags->without_images,
-                    "leave the sample images out: a page to hand on");
+                    "leave sample images and features out: a page to hand on");
   command->add_flag("--force", flags->force, "replace a file that is there");
 }
 

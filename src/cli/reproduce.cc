@@ -15,6 +15,7 @@ struct ReproduceFlags {
   TableChoice choice;
   std::string out;
   bool plan_only = false;
+  bool tables_only = false;
 };
 
 CommandResult Reproduce(const ReproduceFlags& flags) {
@@ -23,15 +24,20 @@ CommandResult Reproduce(const ReproduceFlags& flags) {
   const std::string out = flags.out.empty() ? "runs/reproduce-" + flags.choice.scale : flags.out;
   Reproduction reproduction(flags.choice, out);
   try {
-    reproduction.Estimate(stop);
+    if (!flags.tables_only) reproduction.Estimate(stop);
     const std::string plan = reproduction.PlanText();
     if (flags.plan_only) return {plan, reproduction.PlanJson()};
-    for (size_t at = 0; at < plan.size();) {  // a line each: logs go to stderr
+    for (size_t at = 0;
+         at < plan.size() && !flags.tables_only;) {  // a line each: logs go to stderr
       const size_t end = plan.find('\n', at);
       if (end > at) spdlog::info("{}", plan.substr(at, end - at));
       at = end + 1;
     }
-    reproduction.Run(stop);
+    if (flags.tables_only) {
+      reproduction.WriteTables();
+    } else {
+      reproduction.Run(stop);
+    }
   } catch (const Interrupted&) {
     spdlog::info("stopped; the same command goes on");
     throw Stopped{};
@@ -74,6 +80,8 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
       ->allow_extra_args(false);
   command->add_option("--out", flags->out,
                       "default: runs/reproduce-SCALE; goes on with what is there");
+  command->add_flag("--only-tables", flags->tables_only,
+                    "train and evaluate nothing: the tables of what is there");
   command->add_flag("--plan", flags->plan_only,
                     "only say what would be done and how long it takes");
 }

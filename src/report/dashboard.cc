@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -37,7 +38,21 @@ constexpr std::array kParts = {"clients", "samples", "embedding"};
 constexpr const char* kPolicy = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 bool IsLoopbackHost(const std::string& host) {
-  return host == "127.0.0.1" || host == "::1" || host == "localhost";
+  return host.starts_with("127.") || host == "::1" || host == "localhost";
+}
+
+// Whether a socket's own address is "any": one that browsers cannot call it by.
+bool IsAnyAddress(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr == INADDR_ANY;
+  }
+  return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, &in6addr_any,
+                     sizeof in6addr_any) == 0;
+}
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 // A socket that listens on the address, and the port it got.
@@ -64,6 +79,11 @@ int Listen(const Address& address, uint16_t& port) {
   sockaddr_storage bound = {};
   socklen_t size = sizeof bound;
   ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
+  if (IsAnyAddress(bound)) {
+    ::close(fd);
+    throw UsageError(
+        "--dashboard {}: give the address that browsers will call it by; others are refused", text);
+  }
   port = ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
                                            : reinterpret_cast<sockaddr_in&>(bound).sin_port);
   return fd;
@@ -87,6 +107,8 @@ MHD_Result Send(MHD_Connection* connection, unsigned code, MHD_Response* respons
   add("Cross-Origin-Resource-Policy", "same-origin");
   add("Cross-Origin-Opener-Policy", "same-origin");
   add("Cache-Control", "no-store");
+  if (code == MHD_HTTP_UNAUTHORIZED) add("WWW-Authenticate", "Bearer");
+  if (code == MHD_HTTP_METHOD_NOT_ALLOWED) add("Allow", "GET, HEAD");
   const MHD_Result result = ::MHD_queue_response(connection, code, response);
   ::MHD_destroy_response(response);
   return result;
@@ -149,6 +171,14 @@ struct Dashboard::State {
   }
 
   void Update() {
+    // A run that goes on cuts its lines to its checkpoint: counted anew.
+    std::error_code none;
+    if (const auto size = std::filesystem::file_size(dir.metrics(), none);
+        !none && size < metrics.offset()) {
+      gauges = {};
+      metrics = Tail(dir.metrics(), 0);
+      audit = Tail(dir.audit(), 0);
+    }
     for (auto lines = metrics.Next(); !lines.empty(); lines = metrics.Next()) {
       for (const auto& line : lines) gauges.AddMetrics(Json::parse(line, nullptr, false));
     }
@@ -158,15 +188,15 @@ struct Dashboard::State {
   }
 
   std::string Data() {
-    // Where the events go on from; taken first, so that none is missed: one may come twice, and
-    // the page knows a round by its number.
-    Tail lines(dir.metrics(), 0), events(dir.audit(), 0);
-    std::error_code none;
-    const auto size = [&](const std::filesystem::path& path) {
-      const uintmax_t bytes = std::filesystem::file_size(path, none);
-      return none ? 0 : bytes;
+    // Where the events go on from, after the last whole line; taken first, so that none is missed:
+    // a round that comes twice the page knows by its number.
+    const auto end = [](const std::filesystem::path& path) {
+      Tail lines(path, 0);
+      while (!lines.Next().empty()) {
+      }
+      return lines.offset();
     };
-    const uintmax_t metrics_at = size(dir.metrics()), audit_at = size(dir.audit());
+    const uint64_t metrics_at = end(dir.metrics()), audit_at = end(dir.audit());
     Json data = {{"live", true},
                  {"next", fmt::format("{}-{}", metrics_at, audit_at)},
                  {"runs", Json::array({RunData(dir)})}};
@@ -176,11 +206,18 @@ struct Dashboard::State {
   // Fills `stream.out` with what is new.
   static void Look(Stream& stream) {
     const RunDir& dir = stream.state.dir;
-    const auto at = [&] {
-      return fmt::format("{}-{}", stream.metrics.offset(), stream.audit.offset());
+    // The place is told by the last event of a batch: who lost a part of it asks for all of it.
+    const auto tell = [&](Tail& tail, const char* kind) {
+      const auto lines = tail.Next();
+      for (size_t i = 0; i < lines.size(); ++i) {
+        stream.out += Event(kind, lines[i],
+                            i + 1 < lines.size() ? ""
+                                                 : fmt::format("{}-{}", stream.metrics.offset(),
+                                                               stream.audit.offset()));
+      }
     };
-    for (const auto& line : stream.metrics.Next()) stream.out += Event("metrics", line, at());
-    for (const auto& line : stream.audit.Next()) stream.out += Event("audit", line, at());
+    tell(stream.metrics, "metrics");
+    tell(stream.audit, "audit");
     for (const char* name : kParts) {
       const std::string time = TimeOf(dir.page() / (std::string(name) + ".json"));
       if (auto& known = stream.parts[name]; !time.empty() && known != time) {
@@ -203,7 +240,7 @@ struct Dashboard::State {
   }
 
   // Waits for news, or for the next heartbeat, in the connection's own thread.
-  static ssize_t Read(void* own, uint64_t, char* buffer, size_t room) {
+  static ssize_t Read(void* own, uint64_t, char* buffer, size_t room) try {
     auto& stream = *static_cast<Stream*>(own);
     const auto until = Clock::now() + kHeartbeat;
     while (stream.out.empty()) {
@@ -226,6 +263,8 @@ struct Dashboard::State {
     std::copy_n(stream.out.data(), size, buffer);
     stream.out.erase(0, size);
     return static_cast<ssize_t>(size);
+  } catch (const std::exception&) {  // no memory: this listener is lost, not the run
+    return MHD_CONTENT_READER_END_WITH_ERROR;
   }
 
   MHD_Result Events(MHD_Connection* connection) {
@@ -249,7 +288,7 @@ struct Dashboard::State {
     constexpr const char* kPlain = "text/plain; charset=utf-8";
     constexpr const char* kJson = "application/json";
     // A name that somebody else points at this machine is not ours.
-    if (std::find(hosts.begin(), hosts.end(), Header(connection, "Host")) == hosts.end()) {
+    if (std::find(hosts.begin(), hosts.end(), Lower(Header(connection, "Host"))) == hosts.end()) {
       return SendText(connection, MHD_HTTP_MISDIRECTED_REQUEST, "not the name of this server\n",
                       kPlain);
     }
@@ -284,14 +323,12 @@ struct Dashboard::State {
                            const char* method, const char*, const char*, size_t* upload,
                            void** seen) {
     static int mark;
-    if (*seen == nullptr) {  // the head alone has come
+    const std::string_view asked = method;
+    if (*seen == nullptr && (asked == "GET" || asked == "HEAD")) {  // the head alone has come
       *seen = &mark;
       return MHD_YES;
     }
-    if (*upload > 0) {  // nobody has anything to tell us
-      *upload = 0;
-      return MHD_NO;
-    }
+    if (*seen != nullptr && *upload > 0) return MHD_NO;  // nobody has anything to tell us
     try {
       return static_cast<State*>(own)->Answer(connection, url, method);
     } catch (const std::exception& error) {
@@ -304,21 +341,18 @@ struct Dashboard::State {
 Dashboard::Dashboard(const DashboardOptions& options, const RunDir& dir)
     : state_(std::make_unique<State>(dir)) {
   const Address asked = ParseAddress(options.listen);
-  if (asked.host == "0.0.0.0" || asked.host == "::") {
-    throw UsageError(
-        "--dashboard {}: give the address that browsers will call it by; others are refused",
-        FormatAddress(asked));
-  }
   uint16_t port = 0;
   const int fd = Listen(asked, port);
   loopback_ = IsLoopbackHost(asked.host);
   address_ = FormatAddress({asked.host, port});
   state_->token = options.token.empty() ? DrawToken() : options.token;
-  state_->hosts = {address_};
-  if (loopback_) {
-    for (const char* name : {"127.0.0.1", "localhost", "::1"}) {
-      state_->hosts.push_back(FormatAddress({name, port}));
-    }
+  std::vector<std::string> names = {asked.host};
+  if (loopback_) names.insert(names.end(), {"127.0.0.1", "localhost", "::1"});
+  for (const auto& name : names) {
+    state_->hosts.push_back(Lower(FormatAddress({name, port})));
+    // Browsers leave HTTP's own port out.
+    const std::string& whole = state_->hosts.back();
+    if (port == 80) state_->hosts.push_back(whole.substr(0, whole.rfind(':')));
   }
   state_->daemon = ::MHD_start_daemon(
       MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, port, nullptr,

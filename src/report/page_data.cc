@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kMostPart = 64 << 20;  // bytes of a file that is read whole
 constexpr size_t kMostEvents = 2000;      // of an audit, the newest
+constexpr size_t kMostNamed = 2000;       // clients with misses or refusals
 
 Json ReadPart(const std::filesystem::path& path) {
   try {
@@ -39,18 +40,27 @@ Json Short(double value) {
 // What came besides updates that were taken, which the rounds tell; the newest of it.
 Json Audit(const std::filesystem::path& path) {
   std::deque<Json> events;
-  Json counts = Json::object();
+  Json counts = Json::object(), by_client = Json::object();
   std::ifstream in(path);
   for (std::string text; std::getline(in, text);) {
     Json line = Json::parse(text, nullptr, false);
     if (!line.is_object() || !line.value("event", Json()).is_string()) continue;
     const auto kind = line["event"].get<std::string>();
     counts[kind] = counts.value(kind, 0) + 1;
+    const Json client = line.value("client", Json());
+    if ((kind == "miss" || kind == "refuse") && client.is_string() &&
+        (by_client.size() < kMostNamed || by_client.contains(client.get<std::string>()))) {
+      Json& own = by_client[client.get<std::string>()];
+      if (own.is_null()) own = Json::object();
+      own[kind] = own.value(kind, 0) + 1;
+      const Json reason = line.value("reason", Json());
+      if (kind == "refuse" && reason.is_string()) own["reasons"][reason.get<std::string>()] = 1;
+    }
     if (kind == "accept") continue;
     events.push_back(std::move(line));
     if (events.size() > kMostEvents) events.pop_front();
   }
-  return {{"counts", counts}, {"events", events}};
+  return {{"counts", counts}, {"by_client", by_client}, {"events", events}};
 }
 
 // A line of config.toml without its comment, which names files; the value of a path is left out:

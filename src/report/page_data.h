@@ -10,8 +10,8 @@
 namespace kindred {
 
 struct PageContent {
-  bool samples = true;  // images of the data
-  bool embedding = true;
+  bool samples = true;    // images of the data
+  bool embedding = true;  // their features, with labels
 };
 
 // A run as far as it has come: configuration, summary, metrics as columns, evaluations, audit,

@@ -33,15 +33,15 @@ TEST(RunData, IsMadeOfWhatIsThere) {
                       std::string_view("{\"kind\":\"knn\",\"round\":0,\"knn\":0.25}\nhalf a li"));
   WriteFileAtomically(dir.page() / "clients.json", std::string_view("not JSON"));
   WriteFileAtomically(dir.page() / "samples.json", std::string_view("{\"views\":\"\"}"));
-  WriteFileAtomically(
-      dir.audit(),
-      std::string_view("{\"event\":\"accept\",\"client\":\"a\"}\n{\"event\":\"miss\"}\n"));
+  WriteFileAtomically(dir.audit(), std::string_view("{\"event\":\"accept\",\"client\":\"a\"}\n"
+                                                    "{\"event\":\"miss\",\"client\":\"a\"}\n"));
   const Json data = RunData(dir);
   EXPECT_EQ(data["name"], "a-run");
   EXPECT_EQ(data["knn"]["knn"], (Json{0.25}));
   EXPECT_TRUE(data["clients"].is_null());
   EXPECT_TRUE(data["summary"].is_null());
   EXPECT_EQ(data["audit"]["counts"], (Json{{"accept", 1}, {"miss", 1}}));
+  EXPECT_EQ(data["audit"]["by_client"], (Json{{"a", {{"miss", 1}}}}));
   EXPECT_EQ(data["audit"]["events"].size(), 1);  // the rounds tell who was accepted
   EXPECT_FALSE(data["samples"].is_null());
   EXPECT_TRUE(RunData(dir, {.samples = false})["samples"].is_null());

@@ -21,12 +21,15 @@ void Place(ResultTable& table, size_t column, Value value, Set set) {
       if (const std::optional<double> number = value(cell)) at(cell, *number);
     }
   };
-  each([&](TableCell&, double number) { numbers.push_back(number); });
+  // As they are printed: what looks equal is equal.
+  const auto shown = [](double number) { return std::round(100 * number); };
+  each([&](TableCell&, double number) { numbers.push_back(shown(number)); });
+  const size_t rivals = numbers.size();
   std::sort(numbers.rbegin(), numbers.rend());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   each([&](TableCell& cell, double number) {
-    const auto at = std::find(numbers.begin(), numbers.end(), number) - numbers.begin();
-    set(cell, at < 2 && numbers.size() > 1 ? static_cast<int>(at) + 1 : 0);
+    const auto at = std::find(numbers.begin(), numbers.end(), shown(number)) - numbers.begin();
+    set(cell, at < 2 && rivals > 1 ? static_cast<int>(at) + 1 : 0);
   });
 }
 
@@ -101,8 +104,8 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
     auto& cells = table.cells.emplace_back();
     for (const auto& column : table.columns) {
       TableCell& cell = cells.emplace_back();
-      cell.paper = PaperNumber(
-          {table.name, column.dataset, column.setting, column.metric, column.labels, row.name});
+      cell.paper = PaperNumber({table.name, column.dataset, column.setting, column.metric,
+                                column.labels, row.paper.empty() ? row.name : row.paper});
     }
   }
   return table;
@@ -123,7 +126,8 @@ std::vector<std::string> OrderNotes(const ResultTable& table) {
     std::vector<size_t> rows;
     for (size_t row = 0; row < table.rows.size(); ++row) {
       const TableCell& cell = table.cells[row][column];
-      if (table.rows[row].role == RowRole::kMethod && cell.paper && !cell.scores.empty()) {
+      if (table.rows[row].role == RowRole::kMethod && table.rows[row].paper.empty() && cell.paper &&
+          !cell.scores.empty()) {
         rows.push_back(row);
       }
     }
@@ -139,7 +143,13 @@ std::vector<std::string> OrderNotes(const ResultTable& table) {
     };
     const std::string ours = by([](const TableCell& cell) { return cell.Mean(); });
     const std::string papers = by([](const TableCell& cell) { return *cell.paper; });
-    if (ours == papers) continue;
+    const bool contradicted = std::any_of(rows.begin(), rows.end(), [&](size_t a) {
+      return std::any_of(rows.begin(), rows.end(), [&](size_t b) {
+        const TableCell &one = table.cells[a][column], &two = table.cells[b][column];
+        return one.Mean() > two.Mean() && *one.paper < *two.paper;
+      });
+    });
+    if (!contradicted) continue;
     const TableColumn& at = table.columns[column];
     notes.push_back(fmt::format("{}, {}, {}: {} here; in the paper {}", DatasetTitle(at.dataset),
                                 SettingTitle(at.setting), MetricTitle(at), ours, papers));

@@ -17,7 +17,8 @@ struct TableRow {
   std::string name;   // as in CellKey
   std::string title;  // as the paper writes it
   RowRole role = RowRole::kMethod;
-  std::string note = {};  // how it was obtained, where that needs saying
+  std::string note = {};   // how it was obtained, where that needs saying
+  std::string paper = {};  // the row whose numbers of the paper stand beside; empty: its own
 };
 
 struct TableColumn {

@@ -49,6 +49,11 @@ TEST(ResultTable, EqualNumbersShareAPlace) {
   EXPECT_EQ(table.cells[0][0].place, 2);
 }
 
+TEST(ResultTable, WhatIsPrintedAlikeIsAlike) {
+  const ResultTable table = Filled({{40.001}, {40.004}, {40.0}});
+  for (size_t row = 0; row < 3; ++row) EXPECT_EQ(table.cells[row][0].place, 1) << row;
+}
+
 TEST(ResultTable, OneNumberIsNotTheBest) { EXPECT_EQ(Filled({{}, {43}}).cells[1][0].place, 0); }
 
 TEST(ResultTable, SaysWhereTheOrderIsAnother) {
@@ -58,6 +63,11 @@ TEST(ResultTable, SaysWhereTheOrderIsAnother) {
   EXPECT_EQ(notes[0],
             "CIFAR-10, non-IID 1, linear: FedSimCLR > CCL > FedRot here; in the paper CCL > FedRot "
             "> FedSimCLR");
+}
+
+TEST(ResultTable, TiesContradictNothing) {
+  EXPECT_TRUE(OrderNotes(Filled({{3}, {3}, {3}})).empty());
+  EXPECT_FALSE(OrderNotes(Filled({{3}, {3}, {2}})).empty());  // CCL is below both
 }
 
 TEST(ResultTable, IsMarkdown) {

@@ -185,7 +185,7 @@ void Coordination::OnRound(const RoundReport& report) {
     LookAtNeighbors(done);
   }
   const Members members = coordinator_->CurrentMembers();
-  WritePagePart(dir_, "clients", ClientsPart(members));
+  WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));
   record_->Save(done, store_);
 }
@@ -198,7 +198,8 @@ void Coordination::LookAtNeighbors(int round) {
       *monitor_, experiment_.eval, WorkerCount(experiment_.train.workers));
   record_->AddKnn(round, look.accuracy,
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  WritePagePart(dir_, "embedding", EmbeddingPart(round, look.features, *monitor_, nullptr));
+  WritePagePart(dir_, "embedding",
+                [&] { return EmbeddingPart(round, look.features, *monitor_, nullptr); });
 }
 
 Json Coordination::Summary() const {

@@ -103,8 +103,9 @@ Json EmbeddingPart(int round, const at::Tensor& features, const Dataset& dataset
           {"classes", dataset.label_names}};
 }
 
-void WritePagePart(const RunDir& dir, const std::string& name, const Json& part) {
+void WritePagePart(const RunDir& dir, const std::string& name, const std::function<Json()>& make) {
   try {
+    const Json part = make();
     MakeFolder(dir.page());
     WriteFileAtomically(
         dir.page() / (name + ".json"),

@@ -4,6 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
 #include "base/json.h"
 #include "partition/partition.h"
 #include "record/run_dir.h"
@@ -26,7 +28,7 @@ Json SamplesPart(const Experiment& experiment, const Dataset& dataset, const Par
 Json EmbeddingPart(int round, const at::Tensor& features, const Dataset& dataset,
                    const Partition* partition);
 
-// Writes page/NAME.json; a failure is a warning, the run goes on.
-void WritePagePart(const RunDir& dir, const std::string& name, const Json& part);
+// Makes the part and writes page/NAME.json; a failure of either is a warning, the run goes on.
+void WritePagePart(const RunDir& dir, const std::string& name, const std::function<Json()>& make);
 
 }  // namespace kindred

@@ -1,8 +1,10 @@
 #include "run/paper_tables.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/embedded.h"
+#include "base/error.h"
 
 namespace kindred {
 namespace {
@@ -63,12 +65,12 @@ const RowKind kFinetuneRows[] = {kRotation, kDeepCluster, kSwav,   kSimclr,  kFe
 constexpr const char* kPapers =
     "as the paper has it: remote negatives, signed encodings, running statistics";
 const RowKind kAblationRows[] = {
-    {{"cl", "CL"}, "configs/ablation/cl.toml"},
+    {{"cl", "CL"}, "configs/methods/moco.toml"},
     {{"cl_ff", "CL+FF"}, "configs/ablation/cl_ff.toml"},
-    {{"cl_ff_nm", "CL+FF+NM"}, "configs/ablation/cl_ff_nm.toml"},
-    {{"paper_ff", "CL+FF, the paper's features", RowRole::kMethod, kPapers},
+    {{"cl_ff_nm", "CL+FF+NM"}, "configs/methods/ccl.toml"},
+    {{"paper_ff", "CL+FF, the paper's features", RowRole::kMethod, kPapers, "cl_ff"},
      "configs/ablation/paper_ff.toml"},
-    {{"paper_ff_nm", "CL+FF+NM, the paper's features", RowRole::kMethod, kPapers},
+    {{"paper_ff_nm", "CL+FF+NM, the paper's features", RowRole::kMethod, kPapers, "cl_ff_nm"},
      "configs/ablation/paper_ff_nm.toml"},
 };
 
@@ -81,6 +83,11 @@ const TableKind kTables[] = {
     {"ablation", "Ablation: feature fusion and neighborhood matching (Figure 4)", kAblationRows,
      kAblationDatasets, kAblationSettings, kAblationLooks},
 };
+
+// What makes a cell the cell it is.
+constexpr const char* kOwnKeys[] = {"data.name",    "partition.scheme", "partition.clients",
+                                    "method.name",  "train.seed",       "eval.labels",
+                                    "eval.scratch", "eval.seed",        "eval.seeds"};
 
 // FedCA's public images are of another dataset, of the same channels.
 const char* PublicDataBeside(const std::string& dataset) {
@@ -114,7 +121,16 @@ Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::str
   if (const char* beside = PublicDataBeside(dataset)) {
     config.Apply("fedca.public_data", beside, by);
   }
-  for (const auto& assignment : choice.assignments) config.ApplyAssignment(assignment);
+  for (const auto& assignment : choice.assignments) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) != std::end(kOwnKeys)) {
+      throw UsageError(
+          "--set {}: the tables' own; choose with --datasets, --settings, --methods "
+          "and --seeds",
+          Printable(assignment));
+    }
+    config.ApplyAssignment(assignment);
+  }
   Validate(resolved.experiment->data);
   Validate(resolved.experiment->views);
   return resolved;

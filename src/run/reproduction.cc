@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -74,13 +75,10 @@ Json ReadJson(const fs::path& path) {
   return Json::parse(bytes.begin(), bytes.end(), nullptr, false);
 }
 
-// Training images that the estimate of a run counts with.
-int64_t ImagesOf(const Experiment& experiment) {
-  static const std::map<std::string, int64_t> kAll = {
-      {"cifar10", 50000}, {"cifar100", 50000}, {"fashion-mnist", 60000}, {"mnist", 60000}};
-  const auto at = kAll.find(experiment.data.name);
-  const int64_t all = at == kAll.end() ? 10000 : at->second;
-  return experiment.data.limit > 0 ? std::min<int64_t>(all, experiment.data.limit) : all;
+// A reason for tables, which are handed on: files are not named.
+std::string WithoutFiles(const std::string& text) {
+  static const std::regex kFile(R"([^\s,;:]*/[^\s,;:]*)");
+  return std::regex_replace(text, kFile, "(a file)");
 }
 
 }  // namespace
@@ -99,12 +97,14 @@ Reproduction::Reproduction(TableChoice choice, fs::path out)
   for (const auto& kind : TableKinds()) {
     if (std::find(tables.begin(), tables.end(), kind.name) == tables.end()) continue;
     std::vector<TableRow> rows;
-    auto& kinds = kinds_.emplace_back();
+    std::vector<const RowKind*> kinds;
     for (const auto& row : kind.rows) {
       if (std::find(methods.begin(), methods.end(), row.row.name) == methods.end()) continue;
       rows.push_back(row.row);
       kinds.push_back(&row);
     }
+    if (rows.empty()) continue;
+    kinds_.push_back(std::move(kinds));
     std::vector<TableColumn> columns;
     const auto own = choice_.datasets.empty() ? Names(kind.datasets) : choice_.datasets;
     const auto schemes = choice_.settings.empty() ? Names(kind.settings) : choice_.settings;
@@ -157,7 +157,8 @@ size_t Reproduction::RunFor(const RowKind& row, const TableColumn& column, uint6
   run.config_hash = ConfigHash(run.resolved.config);
   run.trains = row.encoder != RowEncoder::kRandom;
   const bool one = row.encoder == RowEncoder::kCentralized;
-  run.name = fmt::format("{}-{}-{}-{}", one ? "moco" : row.row.name, column.dataset,
+  // By what it is trained with, not by who asks: rows of other tables find it.
+  run.name = fmt::format("{}-{}-{}-{}", fs::path(row.preset).stem().string(), column.dataset,
                          one ? "centralized" : column.setting, seed);
   for (size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].config_hash != run.config_hash) continue;
@@ -172,29 +173,54 @@ void Reproduction::FindDone() {
   for (auto& run : runs_) {
     const RunDir dir(out_ / "runs" / run.name);
     if (!FileExists(dir.config())) continue;
-    CheckGoesOn(dir, run.resolved.config);
-    run.done = FinishedSummary(dir).has_value();
-    if (const auto state = run.done ? std::nullopt : LoadServerState(dir.checkpoints())) {
-      run.rounds_done = state->next_round;
+    try {
+      CheckGoesOn(dir, run.resolved.config);
+      run.done = FinishedSummary(dir).has_value();
+      if (const auto state = run.done ? std::nullopt : LoadServerState(dir.checkpoints())) {
+        run.rounds_done = state->next_round;
+      }
+    } catch (const Error& error) {
+      run.failed = error.what();
     }
   }
   for (auto& score : scores_) score.done = !ReadScore(score).is_null();
 }
 
-// The score's file; null when there is none, or it is of another configuration.
+// The score's file; null when there is none, or it is of another run or was evaluated otherwise.
 Json Reproduction::ReadScore(const PlannedScore& score) const {
+  const PlannedRun& run = runs_[score.run];
   Json json = ReadJson(out_ / "scores" / score.file);
-  if (!json.is_object() || json.value("run_config_hash", "") != runs_[score.run].config_hash) {
+  if (!json.is_object() || json.value("run_config_hash", Json()) != run.config_hash ||
+      json.value("seed", Json()) != score.seed || !json.value("accuracy", Json()).is_number() ||
+      !json.contains(Json::json_pointer("/config/eval"))) {
     return nullptr;
   }
-  Experiment experiment = *runs_[score.run].resolved.experiment;
+  Experiment experiment = *run.resolved.experiment;
   experiment.eval.labels = std::stod(score.labels);
   experiment.eval.scratch = score.scratch;
-  return json.value("protocol", "") == score.metric->protocol(experiment) ? json : Json(nullptr);
+  if (json.value("protocol", Json()) != score.metric->protocol(experiment)) return nullptr;
+  // The rest of [eval]: other test images, other neighbours.
+  Json now = Json::parse(run.resolved.config.ToJson())["eval"], then = json["config"]["eval"];
+  for (const char* own : {"labels", "scratch", "seed", "seeds", "every"}) {
+    now.erase(own);
+    then.erase(own);
+  }
+  return now == then ? json : Json(nullptr);
 }
 
 void Reproduction::Estimate(const std::atomic<bool>& stop) {
-  std::map<std::string, double> rates;  // by method
+  std::map<std::string, double> rates;    // by method
+  std::map<std::string, int64_t> images;  // by dataset; 0: it is not there
+  const auto images_of = [&](const Experiment& experiment) {
+    const auto [at, fresh] = images.try_emplace(experiment.data.name, 0);
+    if (!fresh) return at->second;
+    try {
+      at->second = LoadDataset(experiment.data).train.images.count;
+    } catch (const Error& error) {
+      spdlog::warn("{}", error.what());
+    }
+    return at->second;
+  };
   const SpeedOptions options = {.turns = 2, .steps = 2, .stop = &stop};
   const auto rate_of = [&](const Experiment& experiment, const std::string& method) {
     auto& rate = rates[method];
@@ -202,14 +228,14 @@ void Reproduction::Estimate(const std::atomic<bool>& stop) {
     spdlog::info("measuring {}", method);
     Experiment measured = experiment;
     measured.method.name = method;
-    if (method == "supervised" || method == "fedca") measured.model.bn_splits = 1;
+    if (method != experiment.method.name) measured.model.bn_splits = 1;  // evaluation's
     return rate = TrainingRate(measured, options);
   };
   for (auto& run : runs_) {
     if (run.done || !run.trains) continue;
     const Experiment& experiment = *run.resolved.experiment;
     const auto& train = experiment.train;
-    run.seconds = static_cast<double>(ImagesOf(experiment) * train.epochs) * train.participation *
+    run.seconds = static_cast<double>(images_of(experiment) * train.epochs) * train.participation *
                   (train.rounds - run.rounds_done) / rate_of(experiment, experiment.method.name);
   }
   for (auto& score : scores_) {
@@ -217,18 +243,18 @@ void Reproduction::Estimate(const std::atomic<bool>& stop) {
     Experiment experiment = *runs_[score.run].resolved.experiment;
     experiment.eval.labels = std::stod(score.labels);
     const double rate = rate_of(experiment, "supervised");
-    const auto images = static_cast<double>(ImagesOf(experiment));
+    const auto count = static_cast<double>(images_of(experiment));
     const auto& eval = experiment.eval;
     const std::string metric = score.metric->name;
     if (metric == "semi") {
-      score.seconds = images * eval.labels * (eval.epochs > 0 ? eval.epochs : 20) / rate;
+      score.seconds = count * eval.labels * (eval.epochs > 0 ? eval.epochs : 20) / rate;
     } else if (metric == "finetune") {
-      score.seconds = images * eval.labels * eval.rounds * eval.local_epochs / rate;
+      score.seconds = count * eval.labels * eval.rounds * eval.local_epochs / rate;
     } else {
       const int epochs = eval.protocol == "moco" ? (eval.epochs > 0 ? eval.epochs : 100) : 1;
-      score.seconds = images * epochs / rate / kForwardOnly;
+      score.seconds = count * epochs / rate / kForwardOnly;
     }
-    score.seconds += images / rate / kForwardOnly;  // test images
+    score.seconds += count / rate / kForwardOnly;  // test images
   }
 }
 
@@ -317,7 +343,8 @@ void Reproduction::Score(PlannedScore& score) {
   resolved.config.Apply("eval.scratch", score.scratch ? "true" : "false", by);
   resolved.config.Apply("eval.seed", std::to_string(score.seed), by);
   resolved.config.Apply("eval.seeds", "1", by);
-  spdlog::info("evaluating {}, {}{}", run.name, score.metric->name,
+  spdlog::info("evaluating {}{}, {}{}", random ? "the first weights of " : "", run.name,
+               score.metric->name,
                score.labels == "1" ? "" : fmt::format(" with {} of the labels", score.labels));
   Json result = EvaluateTrained(*score.metric, resolved, trained);
   result["run"] = run.name;
@@ -347,8 +374,8 @@ void Reproduction::Run(const std::atomic<bool>& stop) {
       failed = &score.failed;
       Score(score);
       WriteTables();
-    } catch (const Error& error) {
-      spdlog::error("{}: {}; its cells stay empty", run.name, error.what());
+    } catch (const std::exception& error) {  // one cell's trouble is not the others'
+      spdlog::error("{}: {}; its cells stay empty", run.name, Printable(error.what()));
       *failed = error.what();
     }
   }
@@ -360,14 +387,14 @@ std::vector<ResultTable> Reproduction::Tables() const {
   for (const auto& score : scores_) {
     TableCell& cell = tables[score.table].cells[score.row][score.column];
     const std::string& failed = runs_[score.run].failed;
-    if (cell.failed.empty()) cell.failed = failed.empty() ? score.failed : failed;
+    if (cell.failed.empty()) cell.failed = WithoutFiles(failed.empty() ? score.failed : failed);
     const Json json = ReadScore(score);
     if (json.is_null()) continue;
     SeedScore one = {.seed = score.seed, .accuracy = 100 * json.at("accuracy").get<double>()};
     one.provenance = {{"run", runs_[score.run].name}};
-    for (const char* key :
-         {"protocol", "encoder_digest", "config_hash", "data_hash", "partition_hash", "version",
-          "commit", "seconds", "training", "train_images", "test_images"}) {
+    for (const char* key : {"protocol", "encoder_digest", "config_hash", "data_hash",
+                            "partition_hash", "version", "run_config_hash", "commit", "seconds",
+                            "bytes_down", "bytes_up", "training", "train_images", "test_images"}) {
       if (json.contains(key)) one.provenance[key] = json[key];
     }
     cell.scores.push_back(std::move(one));

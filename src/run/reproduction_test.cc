@@ -83,8 +83,51 @@ TEST(Reproduction, AScoreOfAnotherConfigurationDoesNotCount) {
   Reproduction(choice, out).Run(stop);
   Reproduction same(choice, out);
   EXPECT_TRUE(same.PlanJson()["scores"][0]["done"]);
+  const auto done = [&](const TableChoice& wanted) {
+    return Reproduction(wanted, out).PlanJson()["scores"][0]["done"].get<bool>();
+  };
+  TableChoice other = choice;
+  other.assignments.push_back("eval.limit=50");  // other test images
+  EXPECT_FALSE(done(other));
+  const auto file = out / "scores" / same.PlanJson()["scores"][0]["file"].get<std::string>();
+  const Bytes bytes = ReadFile(file, 1 << 20);
+  const Json score = Json::parse(bytes.begin(), bytes.end());
+  for (const char* key : {"run_config_hash", "protocol", "seed", "accuracy", "config"}) {
+    Json changed = score;
+    changed[key] = "another";
+    if (std::string(key) == "config") changed[key] = Json::object();
+    WriteFileAtomically(file, std::string_view(changed.dump()));
+    EXPECT_FALSE(done(choice)) << key;
+  }
+  WriteFileAtomically(file, std::string_view(score.dump()));
+  EXPECT_TRUE(done(choice));
+}
+
+TEST(Reproduction, ARunOfAnotherConfigurationIsLeftAlone) {
+  const TemporaryFolder folder = TestFolder();
+  const auto out = folder.path() / "out";
+  const std::atomic<bool> stop = false;
+  TableChoice choice = TinyChoice();
+  choice.tables = {"linear"};
+  choice.methods = {"random"};
+  Reproduction(choice, out).Run(stop);
   choice.assignments.push_back("model.width=4");
-  ExpectError(ExitCode::kUsage, "a run goes on as it began", [&] { Reproduction(choice, out); });
+  Reproduction other(choice, out);
+  other.Run(stop);
+  ASSERT_EQ(other.Failures().size(), 1);
+  EXPECT_NE(other.Failures()[0].find("a run goes on as it began"), std::string::npos);
+  EXPECT_TRUE(other.Tables()[0].cells[0][0].scores.empty());
+  // Tables are handed on: they name no file.
+  EXPECT_EQ(other.Tables()[0].cells[0][0].failed.find(folder.path().string()), std::string::npos);
+}
+
+TEST(Reproduction, WhatMakesACellIsNotForSet) {
+  for (const char* assignment : {"partition.clients=10", "train.seed=7", "data.name=mnist",
+                                 "method.name=ccl", "eval.seeds=3"}) {
+    TableChoice choice = TinyChoice();
+    choice.assignments = {assignment};
+    ExpectError(ExitCode::kUsage, "the tables' own", [&] { Reproduction(choice, "/nonexistent"); });
+  }
 }
 
 TEST(Reproduction, WhatFailsLeavesItsCellsEmpty) {

@@ -136,8 +136,8 @@ void Simulation::Start() {
   }
   if (ranks_.Leads()) {
     record_.Start(method_->Shared(), store_);
-    WritePagePart(dir_, "clients", ClientsPart(partition_, dataset_));
-    WritePagePart(dir_, "samples", SamplesPart(experiment_, dataset_, partition_));
+    WritePagePart(dir_, "clients", [&] { return ClientsPart(partition_, dataset_); });
+    WritePagePart(dir_, "samples", [&] { return SamplesPart(experiment_, dataset_, partition_); });
   }
   ShareStart();
 }
@@ -286,7 +286,8 @@ void Simulation::LookAtNeighbors(int round, const std::atomic<bool>& stop) {
       dataset_, experiment_.eval, workers);
   record_.AddKnn(round, look.accuracy,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  WritePagePart(dir_, "embedding", EmbeddingPart(round, look.features, dataset_, &partition_));
+  WritePagePart(dir_, "embedding",
+                [&] { return EmbeddingPart(round, look.features, dataset_, &partition_); });
 }
 
 Json Simulation::Summary() const {

@@ -14,8 +14,10 @@ void CheckGoesOn(const RunDir& dir, const Config& config) {
   const auto now = config.ResultKeys(), then = stored.ResultKeys();
   for (size_t i = 0; i < now.size(); ++i) {
     if (now[i] != then[i]) {
-      throw UsageError("--resume: {} was started with {}, now it is {}; a run goes on as it began",
-                       Printable(dir.path().string()), then[i], now[i]);
+      throw UsageError(
+          "{} was started with {}, now it is {}; a run goes on as it began, or "
+          "another folder is taken",
+          Printable(dir.path().string()), then[i], now[i]);
     }
   }
 }

@@ -42,6 +42,12 @@ export interface AuditEvent {
   detail?: string;
 }
 
+export interface Audit {
+  counts: Record<string, number>;
+  by_client: Record<string, { miss?: number; refuse?: number; reasons?: Record<string, number> }>;
+  events: AuditEvent[];
+}
+
 export interface Evaluation {
   metric: string;
   protocol: string;
@@ -63,7 +69,7 @@ export interface RunJson {
   metrics: { rounds: number; columns: Record<string, (number | null)[]>; clients: number; who: string };
   knn: { round: number[]; knn: number[] };
   evals: Evaluation[];
-  audit: { counts: Record<string, number>; events: AuditEvent[] } | null;
+  audit: Audit | null;
   clients: Clients | null;
   samples: Samples | null;
   embedding: Embedding | null;
@@ -105,10 +111,16 @@ export function fromBase64(text: string): Uint8Array {
 
 const mostEvents = 2000;
 
+// A file of the run that somebody may have damaged.
+export function asClients(value: unknown): Clients | null {
+  const { classes, clients } = (value ?? {}) as Partial<Clients>;
+  return Array.isArray(classes) && Array.isArray(clients) ? { classes, clients } : null;
+}
+
 // A run that may still grow. `version` rises with each change.
 export class Run {
   readonly name: string;
-  readonly config: string;
+  config: string;
   summary: Summary | null;
   rounds: number[] = [];
   columns = new Map<string, (number | null)[]>();
@@ -116,7 +128,7 @@ export class Run {
   clientCount = 0;
   knn: { round: number[]; knn: number[] };
   evals: Evaluation[];
-  audit: { counts: Record<string, number>; events: AuditEvent[] } | null;
+  audit: Audit | null;
   clients: Clients | null;
   samples: Samples | null;
   embedding: Embedding | null;
@@ -128,8 +140,9 @@ export class Run {
     this.summary = json.summary;
     this.knn = json.knn;
     this.evals = json.evals;
-    this.audit = json.audit;
-    this.clients = json.clients;
+    // Names are anybody's, also "__proto__": an object that inherits nothing.
+    this.audit = json.audit && { ...json.audit, by_client: Object.assign(Object.create(null), json.audit.by_client) };
+    this.clients = asClients(json.clients);
     this.samples = json.samples;
     this.embedding = json.embedding;
     const { columns, rounds, clients, who } = json.metrics;
@@ -204,8 +217,13 @@ export class Run {
   }
 
   addAudit(event: AuditEvent): void {
-    this.audit ??= { counts: {}, events: [] };
+    this.audit ??= { counts: {}, by_client: Object.create(null) as Audit['by_client'], events: [] };
     this.audit.counts[event.event] = (this.audit.counts[event.event] ?? 0) + 1;
+    if (event.client !== undefined && (event.event === 'miss' || event.event === 'refuse')) {
+      const own = (this.audit.by_client[event.client] ??= {});
+      own[event.event] = (own[event.event] ?? 0) + 1;
+      if (event.event === 'refuse' && event.reason !== undefined) own.reasons = { ...own.reasons, [event.reason]: 1 };
+    }
     if (event.event !== 'accept') this.audit.events.push(event);
     if (this.audit.events.length > mostEvents) this.audit.events.shift();
     ++this.version;

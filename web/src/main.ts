@@ -1,7 +1,7 @@
 // The page: frozen with its data inside, or live.
 import './style.css';
 import { Chart } from './charts';
-import { Run, type PageJson } from './data';
+import { asClients, Run, type PageJson } from './data';
 import { el, replace, section } from './dom';
 import { percent } from './format';
 import { findToken, listen, loadData } from './live';
@@ -86,6 +86,15 @@ async function showLive(): Promise<void> {
   };
   await listen(token, page.next ?? '0-0', {
     metrics: (line) => {
+      // Who came before the run had its configuration asks for it now.
+      if (run.config === '') {
+        void loadData(token).then((now) => {
+          run.config = now?.runs[0]?.config ?? '';
+          view.showConfig();
+          showHeader(run, [run], () => undefined);
+          soon();
+        });
+      }
       run.addMetrics(line);
       soon();
     },
@@ -98,7 +107,7 @@ async function showLive(): Promise<void> {
       soon();
     },
     part: (name, value) => {
-      if (name === 'clients') run.clients = value as Run['clients'];
+      if (name === 'clients') run.clients = asClients(value);
       if (name === 'samples') run.samples = value as Run['samples'];
       if (name === 'embedding') run.embedding = value as Run['embedding'];
       ++run.version;

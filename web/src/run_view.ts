@@ -3,6 +3,7 @@ import { Chart } from './charts';
 import type { AuditEvent, Run } from './data';
 import { el, replace, section } from './dom';
 import { bytes, duration, percent, short } from './format';
+import { LiveTable } from './live_table';
 import { partitionPicture } from './partition';
 import { Scatter } from './scatter';
 import { Timeline } from './timeline';
@@ -11,6 +12,7 @@ export type RunState = 'frozen' | 'live' | 'lost' | 'ended' | 'refused';
 
 const stateWords = (run: Run, state: RunState): string => {
   if (run.summary) return 'finished';
+  if (state === 'refused') return 'another run is here: open its address';
   if (state === 'lost') return 'no connection, trying again';
   if (state === 'ended') return 'stopped';
   if (state === 'frozen') return 'not finished';
@@ -37,10 +39,16 @@ export class RunView {
   private readonly samples = el('div');
   private readonly evaluations = el('div');
   private readonly events = el('div');
+  private readonly config = el('pre', { tabindex: 0 });
+  private readonly clientTable = new LiveTable('Table of clients');
+  private readonly eventTable = new LiveTable('Table of events');
+  private readonly eventCounts = el('p', { class: 'note' });
+  private shownEvents = -1;
   private shownClients: unknown = undefined;
   private shownSamples: unknown = undefined;
 
   constructor(private readonly run: Run) {
+    this.showConfig();
     replace(
       this.element,
       section('progress', 'Progress', this.bar, this.tiles),
@@ -52,8 +60,12 @@ export class RunView {
       this.partition,
       this.samples,
       section('features', 'Features', this.scatter.figure),
-      section('configuration', 'Configuration', el('details', {}, el('summary', {}, 'config.toml'), el('pre', { tabindex: 0 }, run.config))),
+      section('configuration', 'Configuration', el('details', {}, el('summary', {}, 'config.toml'), this.config)),
     );
+  }
+
+  showConfig(): void {
+    this.config.textContent = this.run.config;
   }
 
   update(state: RunState): void {
@@ -128,22 +140,14 @@ export class RunView {
     this.shownClients = key;
     const counted = new Map<number, number>();
     for (const who of run.who) for (const place of who) counted.set(place, (counted.get(place) ?? 0) + 1);
-    const trouble = new Map<string, { missed: number; refused: string[] }>();
-    for (const event of run.audit?.events ?? []) {
-      if (!event.client) continue;
-      const entry = trouble.get(event.client) ?? { missed: 0, refused: [] };
-      if (event.event === 'miss') ++entry.missed;
-      if (event.event === 'refuse') entry.refused.push(event.reason ?? '?');
-      trouble.set(event.client, entry);
-    }
     const rows = run.clients.clients.map((client) => {
-      const entry = trouble.get(client.name);
-      const reasons = [...new Set(entry?.refused ?? [])].join(', ');
-      return el('tr', {}, el('th', { scope: 'row' }, client.name), el('td', {}, client.images), el('td', {}, counted.get(client.place) ?? 0), run.audit ? el('td', {}, entry?.missed ?? 0) : null, run.audit ? el('td', {}, entry && entry.refused.length > 0 ? `${entry.refused.length}: ${reasons}` : 0) : null);
+      const trouble = run.audit?.by_client[client.name];
+      const reasons = Object.keys(trouble?.reasons ?? {}).join(', ');
+      return [client.left ? `${client.name} (left)` : client.name, client.images, counted.get(client.place) ?? 0, ...(run.audit ? [trouble?.miss ?? 0, trouble?.refuse ? `${trouble.refuse}${reasons ? `: ${reasons}` : ''}` : 0] : [])];
     });
     const head = ['Client', 'Images', 'Rounds in', ...(run.audit ? ['Missed', 'Refused'] : [])];
-    const list = el('div', { class: 'wide scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of clients' }, el('table', {}, el('thead', {}, el('tr', {}, ...head.map((name) => el('th', { scope: 'col' }, name)))), el('tbody', {}, ...rows)));
-    replace(this.clients, section('clients', 'Clients', list));
+    this.clientTable.show(head, rows);
+    if (this.clients.childElementCount === 0) replace(this.clients, section('clients', 'Clients', this.clientTable.region));
     if (first && run.clients.clients.some((client) => client.counts)) replace(this.partition, section('partition', 'Who owns what', partitionPicture(run.clients)));
   }
 
@@ -156,12 +160,15 @@ export class RunView {
 
   private showEvents(): void {
     const { audit } = this.run;
-    if (!audit) return;
+    if (!audit || this.shownEvents === this.run.version) return;
+    this.shownEvents = this.run.version;
     const rows = audit.events
       .slice(-200)
       .reverse()
-      .map((event: AuditEvent) => el('tr', {}, el('td', {}, new Date(1000 * event.time).toISOString().slice(11, 19)), el('td', {}, event.event), el('td', {}, event.client ?? ''), el('td', {}, event.round ?? ''), el('td', {}, [event.reason, event.detail].filter(Boolean).join(': '))));
-    replace(this.events, section('events', 'Events', el('p', { class: 'note' }, Object.entries(audit.counts).map(([name, count]) => `${name} ${count}`).join(', ')), el('div', { class: 'wide scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of events' }, el('table', {}, el('thead', {}, el('tr', {}, ...['UTC', 'Event', 'Client', 'Round', 'Why'].map((name) => el('th', { scope: 'col' }, name)))), el('tbody', {}, ...rows)))));
+      .map((event: AuditEvent) => [new Date(1000 * event.time).toISOString().slice(11, 19), event.event, event.client ?? '', event.round ?? '', [event.reason, event.detail].filter(Boolean).join(': ')]);
+    this.eventTable.show(['UTC', 'Event', 'Client', 'Round', 'Why'], rows);
+    this.eventCounts.textContent = Object.entries(audit.counts).map(([name, count]) => `${name} ${count}`).join(', ');
+    if (this.events.childElementCount === 0) replace(this.events, section('events', 'Events', this.eventCounts, this.eventTable.region));
   }
 
   private showSamples(): void {
