@@ -84,7 +84,7 @@ TEST(Program, ListsMethodsWithWhereTheyComeFrom) {
     EXPECT_NE(method["reference"].get<std::string>().find("20"), std::string::npos) << "a year";
   }
   for (const char* name : {"byol", "ccl", "deepcluster", "fedca", "fedema", "moco", "rotation",
-                           "simclr", "supervised", "swav"}) {
+                           "simclr", "simsiam", "supervised", "swav"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
   EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), names.size() + 1) << text.out;

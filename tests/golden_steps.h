@@ -84,22 +84,35 @@ inline void ExpectProbes(const at::Tensor& tensor, const nlohmann::json& probes,
   }
 }
 
-// As many steps of SGD as the script took, from what Shared() and `local` hold: losses and tensors
-// against its own.
-inline void ExpectGoldenSteps(Method& method, NamedTensors& local, const nlohmann::json& golden) {
+// As many steps of SGD as the script took, from what Shared() and `local` hold; their losses.
+inline std::vector<double> TakeGoldenSteps(Method& method, NamedTensors& local,
+                                           const nlohmann::json& golden) {
   method.BeginRound({}, local);
   torch::optim::SGD sgd(
       method.Trained(),
       torch::optim::SGDOptions(golden.value("lr", 0.06)).momentum(0.9).weight_decay(5e-4));
-  int step = 0;
-  for (const double expected : golden["losses"]) {
+  std::vector<double> losses;
+  for (int step = 0; step < static_cast<int>(golden["losses"].size()); ++step) {
     sgd.zero_grad();
-    const auto loss = method.Loss(GoldenStep(step), local);
+    Batch batch = GoldenStep(step);
+    if (method.UsesLabels()) {  // of three classes
+      batch.labels = (torch::arange(kGoldenBatch, torch::kInt64) + step) % 3;
+    }
+    const auto loss = method.Loss(batch, local);
     loss.backward();
     sgd.step();
     method.AfterStep(local);
-    EXPECT_NEAR(loss.item<double>(), expected, 1e-4 * std::max(1.0, expected)) << "step " << step;
-    ++step;
+    losses.push_back(loss.item<double>());
+  }
+  return losses;
+}
+
+// The same: losses and tensors against the script's own.
+inline void ExpectGoldenSteps(Method& method, NamedTensors& local, const nlohmann::json& golden) {
+  const std::vector<double> losses = TakeGoldenSteps(method, local, golden);
+  for (size_t step = 0; step < losses.size(); ++step) {
+    const double expected = golden["losses"][step];
+    EXPECT_NEAR(losses[step], expected, 1e-4 * std::max(1.0, expected)) << "step " << step;
   }
   const NamedTensors shared = method.Shared();
   ASSERT_EQ(shared.size(), golden["tensors"].size());

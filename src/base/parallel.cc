@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -80,7 +81,10 @@ Pool& ThePool() {
 }  // namespace
 
 int WorkerCount(int workers) {
-  return workers > 0 ? workers : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (workers > 0) return workers;
+  cpu_set_t cores;  // of a machine with more than 1,024, the library's number
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 void ParallelFor(int workers, int count, const std::function<void(int worker, int i)>& work) {

@@ -8,7 +8,8 @@
 
 namespace kindred {
 
-// How many threads `workers` asks for: itself, or one a core when 0.
+// How many threads `workers` asks for: itself, or when 0 one for each core that this process may use
+// (`taskset`, `mpirun --bind-to`).
 int WorkerCount(int workers);
 
 // Calls work(worker, i) once for each i in 0, ..., count - 1, on `workers` threads, the

@@ -1,12 +1,14 @@
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <latch>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace kindred {
@@ -16,6 +18,23 @@ TEST(Parallel, WorkerCountIsItselfOrACoreEach) {
   EXPECT_EQ(WorkerCount(3), 3);
   EXPECT_EQ(WorkerCount(1), 1);
   EXPECT_GE(WorkerCount(0), 1);
+}
+
+TEST(Parallel, WorkerCountFollowsWhatTheProcessIsBoundTo) {
+  int bound = 0;
+  std::thread([&] {
+    cpu_set_t allowed, one;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (!CPU_ISSET(cpu, &allowed)) continue;
+      CPU_SET(cpu, &one);
+      break;
+    }
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    bound = WorkerCount(0);
+  }).join();
+  EXPECT_EQ(bound, 1);
 }
 
 TEST(Parallel, EachIndexIsDoneOnce) {

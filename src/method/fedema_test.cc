@@ -82,6 +82,19 @@ TEST(Fedema, MergesByDivergenceWithAScaleFixedAtTheFirstMerge) {
   EXPECT_NEAR(method->EndRound(local).at("own_share"), 1, 1e-9);
 }
 
+TEST(Fedema, FollowsPlainPyTorchThroughItsFirstMerge) {
+  torch::set_num_threads(1);
+  const auto golden = GoldenFile("baselines.json")["fedema"];
+  const auto method = MakeFedema(FedemaContext());
+  const NamedTensors sent = GoldenWeights(method->Shared());
+  CopyInto(sent, method->Shared());
+  NamedTensors local = method->NewLocalState();
+  TakeGoldenSteps(*method, local, golden);
+  method->EndRound(local);
+  CopyInto(sent, method->Shared());  // the same model comes back
+  ExpectGoldenSteps(*method, local, golden);
+}
+
 TEST(Fedema, WithoutASharePastItsOwnItIsByol) {
   // tau = 0: nothing of the own model is kept, which leaves FedBYOL.
   const auto fedema = MakeFedema(FedemaContext(0));

@@ -7,6 +7,7 @@
 
 #include "model/network.h"
 #include "model/resnet.h"
+#include "tests/golden_steps.h"
 #include "tests/throws.h"
 
 namespace kindred {
@@ -44,6 +45,17 @@ TEST(Supervised, LossIsTheCrossEntropyOfTheHead) {
     expected += (std::log(sum) - own) / 4;
   }
   EXPECT_NEAR(loss, expected, 1e-5);
+}
+
+TEST(Supervised, FollowsPlainPyTorch) {
+  torch::set_num_threads(1);
+  MethodContext context = kSupervised;
+  context.model = kGoldenModel;
+  context.batch = kGoldenBatch;
+  const auto method = MakeMethod(context);
+  CopyInto(GoldenWeights(method->Shared()), method->Shared());
+  NamedTensors local = method->NewLocalState();
+  ExpectGoldenSteps(*method, local, GoldenFile("baselines.json")["supervised"]);
 }
 
 TEST(Supervised, NeedsClasses) {

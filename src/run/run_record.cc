@@ -29,9 +29,11 @@ Tally Tally::FromJson(const Json& json) {
   return tally;
 }
 
-std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics) {
+std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
   constexpr int kFirstRounds = 2;
   constexpr double kCollapsed = 0.85, kSharedCollapsed = 0.95;
+  constexpr int kRoundsToLearn = 5;
+  constexpr double kGuessing = 0.99;
   const auto value = [&](const char* name) {
     const auto at = metrics.find(name);
     return at == metrics.end() ? 0.0 : at->second;
@@ -51,6 +53,12 @@ std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics) {
         "rank is {:.1f}; others learn little from them (privacy.statistics = \"batch\" spreads "
         "them)",
         value("shared_cosine"), value("shared_rank"));
+  }
+  if (round >= kRoundsToLearn && value("loss_over_chance") > kGuessing) {
+    return fmt::format(
+        "the loss stays at {:.3f} of what an even guess has: nothing is learned; sharper targets "
+        "(a lower temperature), fewer of them or a higher train.lr may help",
+        value("loss_over_chance"));
   }
   return std::nullopt;
 }
@@ -103,7 +111,7 @@ void RunRecord::AddRound(const RoundReport& report) {
   tally_.diagnostics = report.metrics;
   spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", report.round + 1, rounds_, report.loss,
                static_cast<double>(report.images) / report.seconds);
-  if (const auto why = WhyCollapsed(report.round, report.metrics)) {
+  if (const auto why = WhyNotLearning(report.round, report.metrics)) {
     spdlog::warn("round {}: {}", report.round + 1, *why);
   }
 }

@@ -32,9 +32,9 @@ struct Tally {
   static Tally FromJson(const Json& json);
 };
 
-// What is wrong with the features when they have collapsed, or those that clients share; nothing in
-// a run's first rounds, when they are still close to those of random weights.
-std::optional<std::string> WhyCollapsed(int round, const Metrics& metrics);
+// What is wrong when features have collapsed, a client's own or those that are shared, or the loss
+// stays at an even guess's; nothing in a run's first rounds, when all is close to random weights.
+std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics);
 
 // Not to be shared between threads.
 class RunRecord {

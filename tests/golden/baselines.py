@@ -14,7 +14,7 @@ from torch import nn
 
 from plain import B, DIM, WIDTH, Net, ResNet10, fill, mlp, named, probes, views
 
-STEPS, LR, HIDDEN, PROTOTYPES, MOMENTUM = 3, 0.01, 24, 12, 0.9
+STEPS, LR, HIDDEN, PROTOTYPES, MOMENTUM, CLASSES, TAU = 3, 0.01, 24, 12, 0.9, 3, 0.7
 
 
 class Simclr(Net):
@@ -37,6 +37,15 @@ class Rotation(nn.Module):
     def loss(self, one, two, step):
         turned = torch.cat([torch.rot90(one, r, (2, 3)) for r in range(4)])
         return F.cross_entropy(self.head(self.encoder(turned)), torch.arange(4).repeat_interleave(B))
+
+
+class Supervised(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.head = ResNet10(), nn.Linear(8 * WIDTH, CLASSES)
+
+    def loss(self, one, two, step):
+        return F.cross_entropy(self.head(self.encoder(one)), (torch.arange(B) + step) % CLASSES)
 
 
 class Byol(Net):
@@ -96,14 +105,20 @@ class Swav(Net):
         return -((q2 * F.log_softmax(s1 / 0.1, 1)).sum(1) + (q1 * F.log_softmax(s2 / 0.1, 1)).sum(1)).mean() / 2
 
 
-torch.set_num_threads(1)
-result = {}
-for name, kind in (("simclr", Simclr), ("rotation", Rotation), ("byol", Byol), ("simsiam", Simsiam),
-                   ("swav", Swav)):
-    model = kind()
-    fill(model)
-    if hasattr(model, "begin"):
-        model.begin()
+class Fedema(Byol):
+    """A client's second round: the first weights come back, and its own model of the first round is mixed in."""
+
+    def begin(self):
+        sent = copy.deepcopy(self)
+        super().begin()
+        train(self)
+        own = dict(named(self))  # the autoscaler makes the first merge's share tau
+        with torch.no_grad():
+            for name, tensor in named(sent):
+                own[name].copy_(TAU * own[name] + (1 - TAU) * tensor if tensor.is_floating_point() else tensor)
+
+
+def train(model):
     optimizer = torch.optim.SGD(model.parameters(), LR, momentum=0.9, weight_decay=5e-4)
     losses = []
     for step in range(STEPS):
@@ -114,6 +129,18 @@ for name, kind in (("simclr", Simclr), ("rotation", Rotation), ("byol", Byol), (
         if hasattr(model, "after"):
             model.after()
         losses.append(loss.item())
+    return losses
+
+
+torch.set_num_threads(1)
+result = {}
+for name, kind in (("simclr", Simclr), ("rotation", Rotation), ("byol", Byol), ("simsiam", Simsiam),
+                   ("swav", Swav), ("supervised", Supervised), ("fedema", Fedema)):
+    model = kind()
+    fill(model)
+    if hasattr(model, "begin"):
+        model.begin()
+    losses = train(model)
     result[name] = {"lr": LR, "losses": losses, "tensors": {n: probes(t) for n, t in named(model)}}
     if name == "byol":
         result[name]["target"] = {n: probes(t) for n, t in named(model.target[0])
