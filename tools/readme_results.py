@@ -16,14 +16,19 @@ def marked(text, place):
     return f"**{text}**" if place == 1 else f"<u>{text}</u>" if place == 2 else text
 
 
+def printed(cell, number, text):
+    """As the program rounded it; tables of before it said that are rounded here."""
+    return cell.get(text, f"{cell[number]:.2f}")
+
+
 def cell_text(cell):
     text = "-"
     if "mean" in cell:
-        text = marked(f"{cell['mean']:.2f}", cell["place"])
+        text = marked(printed(cell, "mean", "text"), cell["place"])
         if "deviation" in cell:
-            text += f" ± {cell['deviation']:.2f}"
+            text += f" ± {printed(cell, 'deviation', 'deviation_text')}"
     if "paper" in cell:
-        text += f" ({marked(format(cell['paper'], '.2f'), cell['paper_place'])})"
+        text += f" ({marked(printed(cell, 'paper', 'paper_text'), cell['paper_place'])})"
     return text
 
 

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/json.h"
+
 namespace kindred {
 
 // Something that happened and that somebody may ask about later.
@@ -18,11 +20,15 @@ struct AuditEvent {
   std::string detail;
 };
 
-// Appends lines, each whole. May be shared between threads. A flood is counted, not written: a line
-// each for the first hundred in a minute of one event, client and reason.
+// Appends lines, each whole. May be shared between threads. Of a flood a line each is written for
+// the first hundred in a minute of one event, client and reason, then one with "more", how many
+// were left out: with the first event after that minute, or when the log is closed.
 class AuditLog {
  public:
   explicit AuditLog(std::filesystem::path path) : path_(std::move(path)) {}
+  ~AuditLog() { TellMore(); }
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
 
   void Add(const AuditEvent& event);
 
@@ -30,12 +36,22 @@ class AuditLog {
   std::map<std::string, int64_t> Refusals() const;
 
  private:
+  struct Kind {
+    AuditEvent event;
+    int64_t seen = 0;
+  };
+  void TellMore();
+  void Write(const AuditEvent& event, int64_t more);
+
   std::filesystem::path path_;
   mutable std::mutex mutex_;
   std::map<std::string, int64_t> refusals_;
-  std::map<std::string, int> written_;  // in this minute
+  std::map<std::string, Kind> kinds_;  // of this minute
   int64_t minute_ = 0;
   bool warned_ = false;
 };
+
+// How many events a line of audit.jsonl tells of: one, or as many as were left out of it.
+int64_t EventsTold(const Json& line);
 
 }  // namespace kindred

@@ -56,7 +56,12 @@ std::unique_ptr<Dashboard> OpenDashboard(const DashboardFlags& flags, const RunD
   DashboardOptions options = flags.options;
   if (!flags.token_file.empty()) options.token = TokenFrom(flags.token_file);
   auto dashboard = std::make_unique<Dashboard>(options, dir);
-  spdlog::info("dashboard: {}", dashboard->Url());
+  if (flags.token_file.empty()) {
+    spdlog::info("dashboard: {}", dashboard->Url());
+  } else {  // logs are kept and read by others: a token that stays is not for them
+    spdlog::info("dashboard: http://{}/#token= and what is in {}", dashboard->address(),
+                 Printable(flags.token_file));
+  }
   if (!dashboard->OnLoopback()) {
     spdlog::warn(
         "the dashboard speaks plain HTTP beyond this machine: who is on the way reads its token; "

@@ -14,6 +14,7 @@ namespace {
 struct ReproduceFlags {
   TableChoice choice;
   std::string out;
+  std::vector<std::string> known;
   bool plan_only = false;
   bool tables_only = false;
 };
@@ -22,7 +23,7 @@ CommandResult Reproduce(const ReproduceFlags& flags) {
   UseOneThread();
   const std::atomic<bool>& stop = StopOnSignals();
   const std::string out = flags.out.empty() ? "runs/reproduce-" + flags.choice.scale : flags.out;
-  Reproduction reproduction(flags.choice, out);
+  Reproduction reproduction(flags.choice, out, {flags.known.begin(), flags.known.end()});
   try {
     if (!flags.tables_only) reproduction.Estimate(stop);
     const std::string plan = reproduction.PlanText();
@@ -80,6 +81,12 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
       ->allow_extra_args(false);
   command->add_option("--out", flags->out,
                       "default: runs/reproduce-SCALE; goes on with what is there");
+  command
+      ->add_option("--known", flags->known,
+                   "a tables.json of another machine or time: its numbers are not made again; "
+                   "repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_flag("--only-tables", flags->tables_only,
                     "train and evaluate nothing: the tables of what is there");
   command->add_flag("--plan", flags->plan_only,

@@ -51,8 +51,9 @@ std::vector<Json> ReadMetrics(const std::filesystem::path& path) {
 std::vector<ScalarEvent> ToEvents(const std::vector<Json>& lines) {
   std::vector<ScalarEvent> events;
   for (const auto& line : lines) {
-    ScalarEvent event{.wall_time = line.value("time", 0.0),
-                      .step = line.value("round", int64_t{0})};
+    const Json time = line.value("time", Json()), round = line.value("round", Json());
+    ScalarEvent event{.wall_time = time.is_number() ? time.get<double>() : 0,
+                      .step = round.is_number() ? round.get<int64_t>() : 0};
     for (const auto& [name, value] : line.items()) {
       if (value.is_number() && name != "time" && name != "round") {
         event.values.emplace_back(name, value.get<double>());

@@ -137,5 +137,13 @@ TEST(Metrics, EventsAreTheNumbersOfALineAtItsRound) {
   EXPECT_TRUE(events[2].values.empty());
 }
 
+TEST(Metrics, ADamagedLineIsAnEventWithoutItsPlace) {
+  const auto events = ToEvents({{{"round", "x"}, {"time", nullptr}, {"loss", 2}}});
+  ASSERT_EQ(events.size(), 1);
+  EXPECT_EQ(events[0].step, 0);
+  EXPECT_EQ(events[0].wall_time, 0);
+  EXPECT_EQ(events[0].values.size(), 1);
+}
+
 }  // namespace
 }  // namespace kindred

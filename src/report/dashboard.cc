@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -37,17 +36,25 @@ constexpr std::array kParts = {"clients", "samples", "embedding"};
 // The page brings its own, with the hashes of its scripts; this is for who asks for JSON.
 constexpr const char* kPolicy = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-bool IsLoopbackHost(const std::string& host) {
-  return host.starts_with("127.") || host == "::1" || host == "localhost";
-}
+// A socket's own address, whatever name it was asked for by.
+struct Bound {
+  uint16_t port = 0;
+  bool any = false;  // all addresses of the machine: none that browsers can call it by
+  bool loopback = false;
+};
 
-// Whether a socket's own address is "any": one that browsers cannot call it by.
-bool IsAnyAddress(const sockaddr_storage& address) {
+Bound BoundTo(int fd) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof address;
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
   if (address.ss_family == AF_INET) {
-    return reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr == INADDR_ANY;
+    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
+    const uint32_t number = ntohl(four.sin_addr.s_addr);
+    return {ntohs(four.sin_port), number == INADDR_ANY, number >> 24 == 127};
   }
-  return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, &in6addr_any,
-                     sizeof in6addr_any) == 0;
+  const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+  return {ntohs(six.sin6_port), IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr) != 0,
+          IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) != 0};
 }
 
 std::string Lower(std::string text) {
@@ -55,8 +62,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// A socket that listens on the address, and the port it got.
-int Listen(const Address& address, uint16_t& port) {
+// A socket that listens on the address, and what it is bound to.
+std::pair<int, Bound> Listen(const Address& address) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
@@ -76,17 +83,13 @@ int Listen(const Address& address, uint16_t& port) {
     if (fd >= 0) ::close(fd);
     throw NetworkError("--dashboard {}: {}; give another HOST:PORT", text, why);
   }
-  sockaddr_storage bound = {};
-  socklen_t size = sizeof bound;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
-  if (IsAnyAddress(bound)) {
+  const Bound bound = BoundTo(fd);
+  if (bound.any) {
     ::close(fd);
     throw UsageError(
         "--dashboard {}: give the address that browsers will call it by; others are refused", text);
   }
-  port = ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
-                                           : reinterpret_cast<sockaddr_in&>(bound).sin_port);
-  return fd;
+  return {fd, bound};
 }
 
 std::string Header(MHD_Connection* connection, const char* name) {
@@ -149,7 +152,7 @@ struct Dashboard::State {
   std::atomic<bool> ending = false;
   MHD_Daemon* daemon = nullptr;
 
-  std::mutex mutex;  // of what /metrics and /health tell
+  std::mutex mutex;  // of what /metrics tells, and of how far it has read
   RunGauges gauges;
   Tail metrics, audit;
 
@@ -188,8 +191,8 @@ struct Dashboard::State {
   }
 
   std::string Data() {
-    // Where the events go on from, after the last whole line; taken first, so that none is missed:
-    // a round that comes twice the page knows by its number.
+    // Where the events go on from, after the last whole line; taken first, so that none is missed.
+    // A round that comes twice the page knows by its number; of the audit no more is read.
     const auto end = [](const std::filesystem::path& path) {
       Tail lines(path, 0);
       while (!lines.Next().empty()) {
@@ -199,25 +202,27 @@ struct Dashboard::State {
     const uint64_t metrics_at = end(dir.metrics()), audit_at = end(dir.audit());
     Json data = {{"live", true},
                  {"next", fmt::format("{}-{}", metrics_at, audit_at)},
-                 {"runs", Json::array({RunData(dir)})}};
+                 {"runs", Json::array({RunData(dir, {.audit_end = audit_at})})}};
     return data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   // Fills `stream.out` with what is new.
   static void Look(Stream& stream) {
     const RunDir& dir = stream.state.dir;
-    // The place is told by the last event of a batch: who lost a part of it asks for all of it.
-    const auto tell = [&](Tail& tail, const char* kind) {
+    // Each event tells the place after its own line: who loses the stream goes on right there.
+    const auto tell = [&](Tail& tail, const char* kind, const auto& place) {
       const auto lines = tail.Next();
-      for (size_t i = 0; i < lines.size(); ++i) {
-        stream.out += Event(kind, lines[i],
-                            i + 1 < lines.size() ? ""
-                                                 : fmt::format("{}-{}", stream.metrics.offset(),
-                                                               stream.audit.offset()));
+      uint64_t at = tail.offset();
+      for (const auto& line : lines) at -= line.size() + 1;
+      for (const auto& line : lines) {
+        at += line.size() + 1;
+        stream.out += Event(kind, line, place(at));
       }
     };
-    tell(stream.metrics, "metrics");
-    tell(stream.audit, "audit");
+    tell(stream.metrics, "metrics",
+         [&](uint64_t at) { return fmt::format("{}-{}", at, stream.audit.offset()); });
+    tell(stream.audit, "audit",
+         [&](uint64_t at) { return fmt::format("{}-{}", stream.metrics.offset(), at); });
     for (const char* name : kParts) {
       const std::string time = TimeOf(dir.page() / (std::string(name) + ".json"));
       if (auto& known = stream.parts[name]; !time.empty() && known != time) {
@@ -274,14 +279,15 @@ struct Dashboard::State {
       return SendText(connection, MHD_HTTP_BAD_REQUEST, "from: not where /data ended\n",
                       "text/plain; charset=utf-8");
     }
-    auto* stream = new Stream{.state = *this,
-                              .metrics = Tail(dir.metrics(), metrics_at),
-                              .audit = Tail(dir.audit(), audit_at)};
-    return Send(
-        connection, MHD_HTTP_OK,
-        ::MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 << 10, &State::Read, stream,
-                                            [](void* own) { delete static_cast<Stream*>(own); }),
-        "text/event-stream");
+    auto stream = std::make_unique<Stream>(Stream{.state = *this,
+                                                  .metrics = Tail(dir.metrics(), metrics_at),
+                                                  .audit = Tail(dir.audit(), audit_at)});
+    MHD_Response* response = ::MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, 64 << 10, &State::Read, stream.get(),
+        [](void* own) { std::unique_ptr<Stream>(static_cast<Stream*>(own)).reset(); });
+    if (response == nullptr) return MHD_NO;
+    stream.release();  // the response's, until its connection ends
+    return Send(connection, MHD_HTTP_OK, response, "text/event-stream");
   }
 
   MHD_Result Answer(MHD_Connection* connection, const std::string& url, const std::string& method) {
@@ -341,9 +347,9 @@ struct Dashboard::State {
 Dashboard::Dashboard(const DashboardOptions& options, const RunDir& dir)
     : state_(std::make_unique<State>(dir)) {
   const Address asked = ParseAddress(options.listen);
-  uint16_t port = 0;
-  const int fd = Listen(asked, port);
-  loopback_ = IsLoopbackHost(asked.host);
+  const auto [fd, bound] = Listen(asked);
+  const uint16_t port = bound.port;
+  loopback_ = bound.loopback;
   address_ = FormatAddress({asked.host, port});
   state_->token = options.token.empty() ? DrawToken() : options.token;
   std::vector<std::string> names = {asked.host};

@@ -38,7 +38,7 @@ class Dashboard {
 
   const std::string& address() const { return address_; }  // HOST:PORT
   std::string Url() const;                                 // with the token: for who started it
-  bool OnLoopback() const { return loopback_; }
+  bool OnLoopback() const { return loopback_; }            // whatever name it was given
 
  private:
   struct State;

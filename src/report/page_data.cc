@@ -7,6 +7,7 @@
 #include <deque>
 #include <fstream>
 
+#include "base/audit_log.h"
 #include "base/base64.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -37,22 +38,27 @@ Json Short(double value) {
   return std::stod(fmt::format("{:.6g}", value));
 }
 
-// What came besides updates that were taken, which the rounds tell; the newest of it.
-Json Audit(const std::filesystem::path& path) {
+// What came besides updates that were taken, which the rounds tell, in the first `end` bytes; the
+// newest of it.
+Json Audit(const std::filesystem::path& path, uint64_t end) {
   std::deque<Json> events;
   Json counts = Json::object(), by_client = Json::object();
   std::ifstream in(path);
+  uint64_t at = 0;
   for (std::string text; std::getline(in, text);) {
+    at += text.size() + 1;
+    if (at > end) break;
     Json line = Json::parse(text, nullptr, false);
     if (!line.is_object() || !line.value("event", Json()).is_string()) continue;
     const auto kind = line["event"].get<std::string>();
-    counts[kind] = counts.value(kind, 0) + 1;
+    const int64_t events_told = EventsTold(line);
+    counts[kind] = counts.value(kind, int64_t{0}) + events_told;
     const Json client = line.value("client", Json());
     if ((kind == "miss" || kind == "refuse") && client.is_string() &&
         (by_client.size() < kMostNamed || by_client.contains(client.get<std::string>()))) {
       Json& own = by_client[client.get<std::string>()];
       if (own.is_null()) own = Json::object();
-      own[kind] = own.value(kind, 0) + 1;
+      own[kind] = own.value(kind, int64_t{0}) + events_told;
       const Json reason = line.value("reason", Json());
       if (kind == "refuse" && reason.is_string()) own["reasons"][reason.get<std::string>()] = 1;
     }
@@ -152,10 +158,13 @@ Json RunData(const RunDir& dir, const PageContent& content) {
     if (kind == "round") {
       rounds.push_back(std::move(line));
     } else if (kind == "knn" && line.value("knn", Json()).is_number()) {
-      knn["round"].push_back(line.value("round", 0));
+      const Json round = line.value("round", Json());
+      if (!round.is_number_integer()) continue;
+      knn["round"].push_back(round);
       knn["knn"].push_back(Short(line["knn"].get<double>()));
-    } else if (kind == "eval") {
-      evals.push_back(EvalLine(line));
+    } else if (kind == "eval" && line.value("accuracy", Json()).is_number()) {
+      const Json one = EvalLine(line);
+      if (std::find(evals.begin(), evals.end(), one) == evals.end()) evals.push_back(one);
     }
   }
   const auto path = std::filesystem::absolute(dir.path()).lexically_normal();
@@ -167,7 +176,7 @@ Json RunData(const RunDir& dir, const PageContent& content) {
       {"metrics", RoundColumns(rounds)},
       {"knn", knn},
       {"evals", evals},
-      {"audit", FileExists(dir.audit()) ? Audit(dir.audit()) : Json(nullptr)},
+      {"audit", FileExists(dir.audit()) ? Audit(dir.audit(), content.audit_end) : Json(nullptr)},
       {"clients", ReadPart(dir.page() / "clients.json")},
       {"samples", content.samples ? ReadPart(dir.page() / "samples.json") : Json(nullptr)},
       {"embedding", content.embedding ? ReadPart(dir.page() / "embedding.json") : Json(nullptr)}};

@@ -1,6 +1,7 @@
 // What the page shows of runs: their folders, read into one JSON value. web/src/data.ts reads it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,14 @@
 namespace kindred {
 
 struct PageContent {
-  bool samples = true;    // images of the data
-  bool embedding = true;  // their features, with labels
+  bool samples = true;                // images of the data
+  bool embedding = true;              // their features, with labels
+  uint64_t audit_end = uint64_t(-1);  // bytes of the audit log that count
 };
 
 // A run as far as it has come: configuration, summary, metrics as columns, evaluations, audit,
-// clients, samples, features. Missing or damaged files are missing parts.
+// clients, samples, features. Missing or damaged files and lines are missing parts; an evaluation
+// that was made twice with the same outcome stands there once.
 Json RunData(const RunDir& dir, const PageContent& content = {});
 
 // Rounds' lines as columns: a list of numbers for each name, null where a line has none; "who" as a

@@ -47,6 +47,49 @@ TEST(RunData, IsMadeOfWhatIsThere) {
   EXPECT_TRUE(RunData(dir, {.samples = false})["samples"].is_null());
 }
 
+TEST(RunData, DamagedLinesAreMissingParts) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path());
+  WriteFileAtomically(dir.metrics(),
+                      std::string_view("{\"kind\":\"knn\",\"round\":\"x\",\"knn\":0.25}\n"
+                                       "{\"kind\":\"round\",\"round\":[],\"loss\":1}\n"
+                                       "{\"kind\":\"eval\",\"accuracy\":\"x\"}\n"
+                                       "{\"kind\":7}\n7\n"));
+  WriteFileAtomically(dir.audit(), std::string_view("{\"event\":\"refuse\",\"more\":\"x\"}\n"
+                                                    "{\"event\":7}\n"));
+  const Json data = RunData(dir);
+  EXPECT_TRUE(data["knn"]["knn"].empty());
+  EXPECT_TRUE(data["evals"].empty());
+  EXPECT_EQ(data["metrics"]["rounds"], 1);
+  EXPECT_EQ(data["audit"]["counts"], (Json{{"refuse", 1}}));
+}
+
+TEST(RunData, AnEvaluationThatWasRepeatedStandsOnce) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path());
+  const auto line = [](double accuracy, int seed, double time) {
+    return Json{{"kind", "eval"},       {"metric", "linear"}, {"protocol", "fast"},
+                {"accuracy", accuracy}, {"seeds", {seed}},    {"time", time}}
+               .dump() +
+           "\n";
+  };
+  WriteFileAtomically(dir.metrics(), std::string_view(line(0.5, 0, 1) + line(0.5, 0, 2) +
+                                                      line(0.5, 1, 3) + line(0.6, 0, 4)));
+  EXPECT_EQ(RunData(dir)["evals"].size(), 3);
+}
+
+TEST(RunData, CountsTheAuditAsFarAsAskedAndWhatAFloodLeftOut) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path());
+  const std::string first = "{\"event\":\"refuse\",\"client\":\"a\",\"more\":40}\n";
+  WriteFileAtomically(dir.audit(), std::string_view(first + "{\"event\":\"miss\"}\n"));
+  EXPECT_EQ(RunData(dir)["audit"]["counts"], (Json{{"refuse", 40}, {"miss", 1}}));
+  const Json part = RunData(dir, {.audit_end = first.size()})["audit"];
+  EXPECT_EQ(part["counts"], (Json{{"refuse", 40}}));
+  EXPECT_EQ(part["by_client"]["a"]["refuse"], 40);
+  EXPECT_EQ(part["events"].size(), 1);
+}
+
 TEST(RunData, NamesNoFile) {
   const TemporaryFolder folder = TestFolder();
   const RunDir dir(folder.path() / "run");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/audit_log.h"
+
 namespace kindred {
 namespace {
 
@@ -41,11 +43,11 @@ void RunGauges::AddMetrics(const Json& line) {
 void RunGauges::AddAudit(const Json& line) {
   if (!line.is_object() || !line.value("event", Json()).is_string()) return;
   const auto event = line["event"].get<std::string>();
-  events_[event] = events_.value(event, 0) + 1;
+  events_[event] = events_.value(event, int64_t{0}) + EventsTold(line);
   if (event != "refuse") return;
   const Json reason = line.value("reason", Json(""));
   const std::string why = reason.is_string() ? reason.get<std::string>() : "";
-  refusals_[why] = refusals_.value(why, 0) + 1;
+  refusals_[why] = refusals_.value(why, int64_t{0}) + EventsTold(line);
 }
 
 std::string RunGauges::ToText() const {
@@ -76,7 +78,7 @@ std::string RunGauges::ToText() const {
       text += fmt::format("{}{{{}=\"{}\"}} {}\n", name, label, NameOf(key), value.get<int64_t>());
     }
   };
-  counts("kindred_events_total", "event", "Lines of the audit log.", events_);
+  counts("kindred_events_total", "event", "Events of the audit log.", events_);
   counts("kindred_refused_total", "reason", "Refusals.", refusals_);
   return text;
 }

@@ -13,8 +13,6 @@ class RunGauges {
   void AddMetrics(const Json& line);  // of metrics.jsonl
   void AddAudit(const Json& line);    // of audit.jsonl
 
-  int64_t Round() const { return round_; }
-
   // The text exposition format, version 0.0.4.
   std::string ToText() const;
 

@@ -10,6 +10,9 @@
 namespace kindred {
 namespace {
 
+// A number as every table prints it: it is rounded here and nowhere else.
+std::string Shown(double number) { return fmt::format("{:.2f}", number); }
+
 // Calls `at` with each row that competes and has a number in the column.
 template <typename Value, typename Set>
 void Place(ResultTable& table, size_t column, Value value, Set set) {
@@ -22,7 +25,7 @@ void Place(ResultTable& table, size_t column, Value value, Set set) {
     }
   };
   // As they are printed: what looks equal is equal.
-  const auto shown = [](double number) { return std::round(100 * number); };
+  const auto shown = [](double number) { return std::stod(Shown(number)); };
   each([&](TableCell&, double number) { numbers.push_back(shown(number)); });
   const size_t rivals = numbers.size();
   std::sort(numbers.rbegin(), numbers.rend());
@@ -57,11 +60,10 @@ std::string CellText(const TableCell& cell) {
   std::string text = "-";
   if (!cell.failed.empty()) text = "failed";
   if (!cell.scores.empty()) {
-    text = Marked(fmt::format("{:.2f}", cell.Mean()), cell.place);
-    if (cell.scores.size() > 1) text += fmt::format(" ± {:.2f}", cell.Deviation());
+    text = Marked(Shown(cell.Mean()), cell.place);
+    if (cell.scores.size() > 1) text += " ± " + Shown(cell.Deviation());
   }
-  if (cell.paper)
-    text += fmt::format(" ({})", Marked(fmt::format("{:.2f}", *cell.paper), cell.paper_place));
+  if (cell.paper) text += fmt::format(" ({})", Marked(Shown(*cell.paper), cell.paper_place));
   return text;
 }
 
@@ -157,6 +159,28 @@ std::vector<std::string> OrderNotes(const ResultTable& table) {
   return notes;
 }
 
+std::string ErrorNote(const ResultTable& table) {
+  double most = 0;
+  std::set<int64_t> counts;
+  for (const auto& row : table.cells) {
+    for (const auto& cell : row) {
+      for (const auto& score : cell.scores) {
+        const Json count = score.provenance.value("test_images", Json());
+        if (!count.is_number_integer() || count.get<int64_t>() <= 0) continue;
+        counts.insert(count.get<int64_t>());
+        const double share = std::clamp(score.accuracy / 100, 0.0, 1.0);
+        most = std::max(most, std::sqrt(share * (1 - share) / count.get<double>()));
+      }
+    }
+  }
+  if (counts.empty()) return "";
+  return fmt::format(
+      "One standard error of a number is up to {:.1f} points, by its {}{} test images alone: "
+      "smaller gaps say little, marked or not",
+      100 * most, counts.size() > 1 ? fmt::format("{} to ", *counts.begin()) : "",
+      *counts.rbegin());
+}
+
 std::string ToMarkdown(const ResultTable& table) {
   std::string text = fmt::format("## {}\n\n", table.title);
   std::vector<std::string> datasets;
@@ -186,6 +210,7 @@ std::string ToMarkdown(const ResultTable& table) {
     text += "\n";
   }
   for (const auto& protocol : Protocols(table)) text += fmt::format("- Protocol: {}.\n", protocol);
+  if (const std::string note = ErrorNote(table); !note.empty()) text += "- " + note + ".\n";
   for (const auto& row : table.rows) {
     if (!row.note.empty()) text += fmt::format("- {}: {}.\n", row.title, row.note);
   }
@@ -211,8 +236,8 @@ std::string ToCsv(const std::vector<ResultTable>& tables) {
                             kRoles[static_cast<int>(table.rows[row].role)],
                             cell.scores.empty() ? "" : fmt::format("{:.4f}", cell.Mean()),
                             cell.scores.size() < 2 ? "" : fmt::format("{:.4f}", cell.Deviation()),
-                            cell.scores.size(), cell.place,
-                            cell.paper ? fmt::format("{:.2f}", *cell.paper) : "", cell.paper_place);
+                            cell.scores.size(), cell.place, cell.paper ? Shown(*cell.paper) : "",
+                            cell.paper_place);
       }
     }
   }
@@ -226,6 +251,7 @@ Json ToJson(const ResultTable& table) {
   json["columns"] = Json::array();
   json["cells"] = Json::array();
   json["order_notes"] = OrderNotes(table);
+  json["error_note"] = ErrorNote(table);
   for (const auto& row : table.rows) {
     json["rows"].push_back({{"name", row.name},
                             {"title", row.title},
@@ -247,16 +273,22 @@ Json ToJson(const ResultTable& table) {
       Json each = Json::object();
       if (!cell.scores.empty()) {
         each["mean"] = cell.Mean();
-        if (cell.scores.size() > 1) each["deviation"] = cell.Deviation();
+        each["text"] = Shown(cell.Mean());
+        if (cell.scores.size() > 1) {
+          each["deviation"] = cell.Deviation();
+          each["deviation_text"] = Shown(cell.Deviation());
+        }
         each["place"] = cell.place;
         for (const auto& score : cell.scores) {
-          Json one = {{"seed", score.seed}, {"accuracy", score.accuracy}};
+          Json one = {
+              {"seed", score.seed}, {"accuracy", score.accuracy}, {"text", Shown(score.accuracy)}};
           one.update(score.provenance);
           each["scores"].push_back(one);
         }
       }
       if (cell.paper) {
         each["paper"] = *cell.paper;
+        each["paper_text"] = Shown(*cell.paper);
         each["paper_place"] = cell.paper_place;
       }
       if (!cell.failed.empty()) each["failed"] = cell.failed;

@@ -28,8 +28,8 @@ struct TableColumn {
 // One number and how it came about.
 struct SeedScore {
   uint64_t seed = 0;
-  double accuracy = 0;  // in percent
-  Json provenance;      // protocol, digests, hashes, seconds, bytes
+  double accuracy = 0;               // in percent
+  Json provenance = Json::object();  // protocol, digests, hashes, seconds, bytes
 };
 
 struct TableCell {
@@ -56,16 +56,19 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
                        std::vector<TableRow> rows, std::vector<TableColumn> columns);
 
 // Sets best and second best of each column, of ours and of the paper's, among methods and peers.
-// Equal numbers share a place.
+// Numbers that are printed alike share a place.
 void MarkPlaces(ResultTable& table);
 
 // Where the order of two methods is another than in the paper: a line each column.
 std::vector<std::string> OrderNotes(const ResultTable& table);
 
+// How far a number is to be trusted by its count of test images; empty: that is not known.
+std::string ErrorNote(const ResultTable& table);
+
 // **best**, <u>second</u>; mean and deviation, the paper's number in brackets.
 std::string ToMarkdown(const ResultTable& table);
 std::string ToCsv(const std::vector<ResultTable>& tables);  // a line a cell
-Json ToJson(const ResultTable& table);
+Json ToJson(const ResultTable& table);  // each number also as "text", as it is to be printed
 
 // "non-IID 1" for noniid1, "CIFAR-10" for cifar10.
 std::string SettingTitle(const std::string& setting);

@@ -1,5 +1,6 @@
 #include "report/result_table.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace kindred {
@@ -16,7 +17,7 @@ ResultTable Filled(const std::vector<std::vector<double>>& accuracies) {
   for (size_t row = 0; row < accuracies.size(); ++row) {
     for (const double accuracy : accuracies[row]) {
       auto& scores = table.cells[row][0].scores;
-      scores.push_back({.seed = scores.size(), .accuracy = accuracy, .provenance = {}});
+      scores.push_back({.seed = scores.size(), .accuracy = accuracy, .provenance = Json::object()});
     }
   }
   MarkPlaces(table);
@@ -52,6 +53,34 @@ TEST(ResultTable, EqualNumbersShareAPlace) {
 TEST(ResultTable, WhatIsPrintedAlikeIsAlike) {
   const ResultTable table = Filled({{40.001}, {40.004}, {40.0}});
   for (size_t row = 0; row < 3; ++row) EXPECT_EQ(table.cells[row][0].place, 1) << row;
+}
+
+// 40.125 and 40.375 are exact in binary: halves, which one rule rounds up and another to even.
+TEST(ResultTable, PlacesAreThoseOfTheNumbersAsPrinted) {
+  for (const double half : {40.125, 40.375}) {
+    const std::string printed = fmt::format("{:.2f}", half);
+    const ResultTable table = Filled({{half}, {std::stod(printed)}, {39}});
+    EXPECT_EQ(table.cells[0][0].place, 1) << half;
+    EXPECT_EQ(table.cells[1][0].place, 1) << half;
+    const Json cell = ToJson(table)["cells"][0][0];
+    EXPECT_EQ(cell["text"], printed);
+    EXPECT_EQ(cell["scores"][0]["text"], printed);
+    EXPECT_NE(ToMarkdown(table).find("**" + printed + "**"), std::string::npos);
+  }
+}
+
+TEST(ResultTable, SaysHowFarItsNumbersAreToBeTrusted) {
+  ResultTable table = Filled({{50}, {90}});
+  EXPECT_EQ(ErrorNote(table), "");
+  EXPECT_EQ(ToMarkdown(table).find("standard error"), std::string::npos);
+  for (auto& row : table.cells) {
+    for (auto& score : row[0].scores) score.provenance = {{"test_images", 2500}};
+  }
+  // sqrt(.5 * .5 / 2500) = .01; of 90 % it is .006.
+  EXPECT_EQ(ErrorNote(table),
+            "One standard error of a number is up to 1.0 points, by its 2500 test images alone: "
+            "smaller gaps say little, marked or not");
+  EXPECT_NE(ToMarkdown(table).find("- " + ErrorNote(table) + ".\n"), std::string::npos);
 }
 
 TEST(ResultTable, OneNumberIsNotTheBest) { EXPECT_EQ(Filled({{}, {43}}).cells[1][0].place, 0); }

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "augment/preview.h"
 #include "base/base64.h"
@@ -105,7 +106,10 @@ Json EmbeddingPart(int round, const at::Tensor& features, const Dataset& dataset
 
 void WritePagePart(const RunDir& dir, const std::string& name, const std::function<Json()>& make) {
   try {
-    const Json part = make();
+    const auto start = std::chrono::steady_clock::now();
+    Json part = make();
+    part["seconds"] =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     MakeFolder(dir.page());
     WriteFileAtomically(
         dir.page() / (name + ".json"),

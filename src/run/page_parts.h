@@ -28,7 +28,8 @@ Json SamplesPart(const Experiment& experiment, const Dataset& dataset, const Par
 Json EmbeddingPart(int round, const at::Tensor& features, const Dataset& dataset,
                    const Partition* partition);
 
-// Makes the part and writes page/NAME.json; a failure of either is a warning, the run goes on.
+// Makes the part and writes page/NAME.json, with the "seconds" that making it took; a failure of
+// either is a warning, the run goes on.
 void WritePagePart(const RunDir& dir, const std::string& name, const std::function<Json()>& make);
 
 }  // namespace kindred

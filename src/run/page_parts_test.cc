@@ -55,5 +55,17 @@ TEST(EmbeddingPart, IsOfTheImagesItNames) {
   EXPECT_EQ(EmbeddingPart(7, features, dataset, nullptr)["owners"].size(), 0);
 }
 
+TEST(WritePagePart, SaysWhatItCostAndStopsNoRun) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path());
+  WritePagePart(dir, "clients", [] { return Json{{"classes", Json::array()}}; });
+  const Bytes bytes = ReadFile(dir.page() / "clients.json", 1 << 10);
+  const Json part = Json::parse(bytes.begin(), bytes.end());
+  EXPECT_TRUE(part["classes"].empty());
+  EXPECT_GE(part["seconds"], 0);
+  WritePagePart(dir, "samples", []() -> Json { throw std::runtime_error("no images"); });
+  EXPECT_FALSE(FileExists(dir.page() / "samples.json"));
+}
+
 }  // namespace
 }  // namespace kindred

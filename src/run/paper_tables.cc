@@ -1,5 +1,7 @@
 #include "run/paper_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -99,10 +101,83 @@ const char* PublicDataBeside(const std::string& dataset) {
   return at == kBeside.end() ? nullptr : at->second;
 }
 
+// Those of `known` that were asked for, in their own order; all when nothing was.
+std::vector<std::string> ChosenOf(const char* what, const std::vector<std::string>& asked,
+                                  std::vector<std::string> known) {
+  for (const auto& name : asked) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string nearest = Nearest(name, known);
+    throw UsageError("{}: no such {}; {}", Printable(name), what,
+                     nearest.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+                                     : fmt::format("did you mean {}?", nearest));
+  }
+  if (asked.empty()) return known;
+  std::erase_if(known, [&](const std::string& name) {
+    return std::find(asked.begin(), asked.end(), name) == asked.end();
+  });
+  return known;
+}
+
+std::vector<std::string> Names(std::span<const char* const> names) {
+  return {names.begin(), names.end()};
+}
+
+// All rows of all tables, for --methods.
+std::vector<std::string> RowNames(const std::vector<std::string>& tables) {
+  std::vector<std::string> names;
+  for (const auto& table : TableKinds()) {
+    if (std::find(tables.begin(), tables.end(), table.name) == tables.end()) continue;
+    for (const auto& kind : table.rows) {
+      if (std::find(names.begin(), names.end(), kind.row.name) == names.end()) {
+        names.push_back(kind.row.name);
+      }
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 std::span<const TableKind> TableKinds() { return kTables; }
 std::span<const char* const> ScaleNames() { return kScales; }
+
+std::vector<ChosenTable> ChooseTables(const TableChoice& choice) {
+  std::vector<ChosenTable> chosen;
+  ChosenOf("scale", {choice.scale}, Names(ScaleNames()));
+  std::vector<std::string> all, datasets, settings;
+  for (const auto& table : TableKinds()) all.push_back(table.name);
+  const auto tables = ChosenOf("table", choice.tables, all);
+  for (const auto& kind : DatasetKinds()) datasets.push_back(kind.name);
+  for (const auto& scheme : PartitionSchemes()) settings.push_back(scheme.name);
+  ChosenOf("dataset", choice.datasets, datasets);
+  ChosenOf("setting", choice.settings, settings);
+  const auto methods = ChosenOf("method", choice.methods, RowNames(tables));
+  for (const auto& kind : TableKinds()) {
+    if (std::find(tables.begin(), tables.end(), kind.name) == tables.end()) continue;
+    std::vector<TableRow> rows;
+    std::vector<const RowKind*> kinds;
+    for (const auto& row : kind.rows) {
+      if (std::find(methods.begin(), methods.end(), row.row.name) == methods.end()) continue;
+      rows.push_back(row.row);
+      kinds.push_back(&row);
+    }
+    if (rows.empty()) continue;
+    std::vector<TableColumn> columns;
+    const auto own = choice.datasets.empty() ? Names(kind.datasets) : choice.datasets;
+    const auto schemes = choice.settings.empty() ? Names(kind.settings) : choice.settings;
+    for (const auto& dataset : own) {
+      for (const auto& setting : schemes) {
+        for (const auto& [metric, labels] : kind.looks) {
+          columns.push_back({dataset, setting, metric, labels});
+        }
+      }
+    }
+    chosen.push_back(
+        {EmptyTable(kind.name, kind.title, choice.scale, std::move(rows), std::move(columns)),
+         std::move(kinds)});
+  }
+  return chosen;
+}
 
 Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::string& dataset,
                    const std::string& setting, uint64_t seed) {

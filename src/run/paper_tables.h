@@ -44,6 +44,15 @@ struct TableChoice {
   std::vector<std::string> assignments;  // --set, over everything
 };
 
+// A table with the rows and columns that were asked for, the paper's numbers in place.
+struct ChosenTable {
+  ResultTable empty;
+  std::vector<const RowKind*> kinds;  // of its rows
+};
+
+// Throws a usage error for a name that does not exist.
+std::vector<ChosenTable> ChooseTables(const TableChoice& choice);
+
 // The configuration of the run behind a row. `seed` is train.seed; the partition keeps its own.
 // Throws a usage error when an assignment is wrong.
 Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::string& dataset,

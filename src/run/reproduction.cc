@@ -34,45 +34,15 @@ const MetricKind& MetricNamed(std::string_view name) {
   throw Error(ExitCode::kInternal, "no such metric");
 }
 
-// Those of `known` that were asked for, in their own order; all when nothing was.
-std::vector<std::string> ChosenOf(const char* what, const std::vector<std::string>& asked,
-                                  std::vector<std::string> known) {
-  for (const auto& name : asked) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string nearest = Nearest(name, known);
-    throw UsageError("{}: no such {}; {}", Printable(name), what,
-                     nearest.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
-                                     : fmt::format("did you mean {}?", nearest));
-  }
-  if (asked.empty()) return known;
-  std::erase_if(known, [&](const std::string& name) {
-    return std::find(asked.begin(), asked.end(), name) == asked.end();
-  });
-  return known;
-}
-
-std::vector<std::string> Names(std::span<const char* const> names) {
-  return {names.begin(), names.end()};
-}
-
-// All rows of all tables, for --methods.
-std::vector<std::string> RowNames(const std::vector<std::string>& tables) {
-  std::vector<std::string> names;
-  for (const auto& table : TableKinds()) {
-    if (std::find(tables.begin(), tables.end(), table.name) == tables.end()) continue;
-    for (const auto& kind : table.rows) {
-      if (std::find(names.begin(), names.end(), kind.row.name) == names.end()) {
-        names.push_back(kind.row.name);
-      }
-    }
-  }
-  return names;
-}
-
-Json ReadJson(const fs::path& path) {
-  if (!FileExists(path)) return nullptr;
-  const Bytes bytes = ReadFile(path, uint64_t{1} << 28);
-  return Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+// How many times the training images an evaluation goes through, by the time of a step of training.
+double PassesOf(const PlannedScore& score, const EvalOptions& eval) {
+  const double labels = std::stod(score.labels);
+  const std::string metric = score.metric->name;
+  const double test = 1 / kForwardOnly;
+  if (metric == "semi") return test + labels * (eval.epochs > 0 ? eval.epochs : 20);
+  if (metric == "finetune") return test + labels * eval.rounds * eval.local_epochs;
+  const int epochs = eval.protocol == "moco" ? (eval.epochs > 0 ? eval.epochs : 100) : 1;
+  return test + epochs / kForwardOnly;
 }
 
 // A reason for tables, which are handed on: files are not named.
@@ -83,43 +53,13 @@ std::string WithoutFiles(const std::string& text) {
 
 }  // namespace
 
-Reproduction::Reproduction(TableChoice choice, fs::path out)
-    : choice_(std::move(choice)), out_(std::move(out)) {
-  ChosenOf("scale", {choice_.scale}, Names(ScaleNames()));
-  std::vector<std::string> all, datasets, settings;
-  for (const auto& table : TableKinds()) all.push_back(table.name);
-  const auto tables = ChosenOf("table", choice_.tables, all);
-  for (const auto& kind : DatasetKinds()) datasets.push_back(kind.name);
-  for (const auto& scheme : PartitionSchemes()) settings.push_back(scheme.name);
-  ChosenOf("dataset", choice_.datasets, datasets);
-  ChosenOf("setting", choice_.settings, settings);
-  const auto methods = ChosenOf("method", choice_.methods, RowNames(tables));
-  for (const auto& kind : TableKinds()) {
-    if (std::find(tables.begin(), tables.end(), kind.name) == tables.end()) continue;
-    std::vector<TableRow> rows;
-    std::vector<const RowKind*> kinds;
-    for (const auto& row : kind.rows) {
-      if (std::find(methods.begin(), methods.end(), row.row.name) == methods.end()) continue;
-      rows.push_back(row.row);
-      kinds.push_back(&row);
-    }
-    if (rows.empty()) continue;
-    kinds_.push_back(std::move(kinds));
-    std::vector<TableColumn> columns;
-    const auto own = choice_.datasets.empty() ? Names(kind.datasets) : choice_.datasets;
-    const auto schemes = choice_.settings.empty() ? Names(kind.settings) : choice_.settings;
-    for (const auto& dataset : own) {
-      for (const auto& setting : schemes) {
-        for (const auto& [metric, labels] : kind.looks) {
-          columns.push_back({dataset, setting, metric, labels});
-        }
-      }
-    }
-    empty_.push_back(
-        EmptyTable(kind.name, kind.title, choice_.scale, std::move(rows), std::move(columns)));
-  }
+Reproduction::Reproduction(TableChoice choice, fs::path out, const std::vector<fs::path>& known)
+    : choice_(std::move(choice)),
+      out_(std::move(out)),
+      chosen_(ChooseTables(choice_)),
+      files_(out_ / "scores", known) {
   for (int seed = 0; seed < choice_.seeds; ++seed) {
-    for (size_t table = 0; table < empty_.size(); ++table) {
+    for (size_t table = 0; table < chosen_.size(); ++table) {
       PlanTable(table, static_cast<uint64_t>(seed));
     }
   }
@@ -127,10 +67,10 @@ Reproduction::Reproduction(TableChoice choice, fs::path out)
 }
 
 void Reproduction::PlanTable(size_t table, uint64_t seed) {
-  const ResultTable& at = empty_[table];
+  const ResultTable& at = chosen_[table].empty;
   for (size_t column = 0; column < at.columns.size(); ++column) {
     for (size_t row = 0; row < at.rows.size(); ++row) {
-      const RowKind& kind = *kinds_[table][row];
+      const RowKind& kind = *chosen_[table].kinds[row];
       PlannedScore score;
       score.table = table;
       score.row = row;
@@ -183,78 +123,67 @@ void Reproduction::FindDone() {
       run.failed = error.what();
     }
   }
-  for (auto& score : scores_) score.done = !ReadScore(score).is_null();
+  for (auto& score : scores_) score.done = !files_.Find(KeyOf(score)).is_null();
 }
 
-// The score's file; null when there is none, or it is of another run or was evaluated otherwise.
-Json Reproduction::ReadScore(const PlannedScore& score) const {
+ScoreKey Reproduction::KeyOf(const PlannedScore& score) const {
   const PlannedRun& run = runs_[score.run];
-  Json json = ReadJson(out_ / "scores" / score.file);
-  if (!json.is_object() || json.value("run_config_hash", Json()) != run.config_hash ||
-      json.value("seed", Json()) != score.seed || !json.value("accuracy", Json()).is_number() ||
-      !json.contains(Json::json_pointer("/config/eval"))) {
-    return nullptr;
-  }
   Experiment experiment = *run.resolved.experiment;
   experiment.eval.labels = std::stod(score.labels);
   experiment.eval.scratch = score.scratch;
-  if (json.value("protocol", Json()) != score.metric->protocol(experiment)) return nullptr;
-  // The rest of [eval]: other test images, other neighbours.
-  Json now = Json::parse(run.resolved.config.ToJson())["eval"], then = json["config"]["eval"];
-  for (const char* own : {"labels", "scratch", "seed", "seeds", "every"}) {
-    now.erase(own);
-    then.erase(own);
-  }
-  return now == then ? json : Json(nullptr);
+  return {.file = score.file,
+          .config_hash = run.config_hash,
+          .seed = score.seed,
+          .protocol = score.metric->protocol(experiment),
+          .eval = EvalKeys(Json::parse(run.resolved.config.ToJson()))};
+}
+
+// Some number still needs it.
+bool Reproduction::Wanted(size_t run) const {
+  return std::any_of(scores_.begin(), scores_.end(),
+                     [&](const PlannedScore& score) { return score.run == run && !score.done; });
 }
 
 void Reproduction::Estimate(const std::atomic<bool>& stop) {
-  std::map<std::string, double> rates;    // by method
-  std::map<std::string, int64_t> images;  // by dataset; 0: it is not there
+  std::map<std::pair<std::string, std::string>, double> rates;  // by method and dataset
+  std::map<std::string, int64_t> images;                        // by dataset; 0: it is not there
   const auto images_of = [&](const Experiment& experiment) {
     const auto [at, fresh] = images.try_emplace(experiment.data.name, 0);
     if (!fresh) return at->second;
     try {
       at->second = LoadDataset(experiment.data).train.images.count;
     } catch (const Error& error) {
-      spdlog::warn("{}", error.what());
+      missing_[experiment.data.name] = error.what();
     }
     return at->second;
   };
   const SpeedOptions options = {.turns = 2, .steps = 2, .stop = &stop};
   const auto rate_of = [&](const Experiment& experiment, const std::string& method) {
-    auto& rate = rates[method];
+    auto& rate = rates[{method, experiment.data.name}];
     if (rate > 0) return rate;
-    spdlog::info("measuring {}", method);
+    spdlog::info("measuring {} on images as of {}", method, experiment.data.name);
     Experiment measured = experiment;
     measured.method.name = method;
     if (method != experiment.method.name) measured.model.bn_splits = 1;  // evaluation's
     return rate = TrainingRate(measured, options);
   };
-  for (auto& run : runs_) {
-    if (run.done || !run.trains) continue;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    PlannedRun& run = runs_[i];
+    if (run.done || !run.trains || !Wanted(i)) continue;
     const Experiment& experiment = *run.resolved.experiment;
     const auto& train = experiment.train;
-    run.seconds = static_cast<double>(images_of(experiment) * train.epochs) * train.participation *
+    const int64_t count = images_of(experiment);
+    if (count == 0) continue;
+    run.seconds = static_cast<double>(count * train.epochs) * train.participation *
                   (train.rounds - run.rounds_done) / rate_of(experiment, experiment.method.name);
   }
   for (auto& score : scores_) {
     if (score.done) continue;
-    Experiment experiment = *runs_[score.run].resolved.experiment;
-    experiment.eval.labels = std::stod(score.labels);
-    const double rate = rate_of(experiment, "supervised");
-    const auto count = static_cast<double>(images_of(experiment));
-    const auto& eval = experiment.eval;
-    const std::string metric = score.metric->name;
-    if (metric == "semi") {
-      score.seconds = count * eval.labels * (eval.epochs > 0 ? eval.epochs : 20) / rate;
-    } else if (metric == "finetune") {
-      score.seconds = count * eval.labels * eval.rounds * eval.local_epochs / rate;
-    } else {
-      const int epochs = eval.protocol == "moco" ? (eval.epochs > 0 ? eval.epochs : 100) : 1;
-      score.seconds = count * epochs / rate / kForwardOnly;
-    }
-    score.seconds += count / rate / kForwardOnly;  // test images
+    const Experiment& experiment = *runs_[score.run].resolved.experiment;
+    const int64_t count = images_of(experiment);
+    if (count == 0) continue;
+    const double pass = static_cast<double>(count) / rate_of(experiment, "supervised");
+    score.seconds = pass * PassesOf(score, experiment.eval);
   }
 }
 
@@ -262,6 +191,7 @@ std::string Reproduction::PlanText() const {
   std::vector<std::vector<std::string>> rows = {
       {"run", "state", "scores", "to train", "to evaluate"}};
   double left = 0;
+  int to_train = 0;
   for (size_t i = 0; i < runs_.size(); ++i) {
     const PlannedRun& run = runs_[i];
     int all = 0, there = 0;
@@ -273,28 +203,38 @@ std::string Reproduction::PlanText() const {
       evaluating += score.seconds;
     }
     left += run.seconds + evaluating;
+    to_train += run.trains && !run.done && Wanted(i);
     const std::string state = run.done          ? "trained"
+                              : !Wanted(i)      ? "known"
                               : !run.trains     ? "random weights"
                               : run.rounds_done ? fmt::format("{} of {} rounds", run.rounds_done,
                                                               run.resolved.experiment->train.rounds)
                                                 : "not begun";
-    const auto time = [](double seconds) { return seconds > 0 ? HumanDuration(seconds) : "-"; };
+    const bool unknown = Wanted(i) && missing_.contains(run.resolved.experiment->data.name);
+    const auto time = [&](double seconds) {
+      return unknown ? "?" : seconds > 0 ? HumanDuration(seconds) : "-";
+    };
     rows.push_back({run.name, state, fmt::format("{} of {}", there, all), time(run.seconds),
                     time(evaluating)});
   }
-  const auto to_train = std::count_if(
-      runs_.begin(), runs_.end(), [](const PlannedRun& run) { return run.trains && !run.done; });
   const auto to_score =
       std::count_if(scores_.begin(), scores_.end(), [](const auto& score) { return !score.done; });
-  return TextTable(rows) +
-         fmt::format(
-             "\n{} of {} runs to train, {} of {} numbers to evaluate: about {} on this "
-             "machine as it is now\n",
-             to_train, runs_.size(), to_score, scores_.size(), HumanDuration(left));
+  std::string text = TextTable(rows) + "\n";
+  for (const auto& [dataset, why] : missing_) {
+    text += fmt::format("what needs {} is not counted: {}\n", dataset, why);
+  }
+  return text + fmt::format(
+                    "{} of {} runs to train, {} of {} numbers to evaluate: {} {} on this machine "
+                    "as it is now\n",
+                    to_train, runs_.size(), to_score, scores_.size(),
+                    missing_.empty() ? "about" : "more than", HumanDuration(left));
 }
 
 Json Reproduction::PlanJson() const {
-  Json plan = {{"scale", choice_.scale}, {"runs", Json::array()}, {"scores", Json::array()}};
+  Json plan = {{"scale", choice_.scale},
+               {"runs", Json::array()},
+               {"scores", Json::array()},
+               {"missing", missing_}};
   for (const auto& run : runs_) {
     plan["runs"].push_back({{"name", run.name},
                             {"config_hash", run.config_hash},
@@ -327,7 +267,8 @@ void Reproduction::Train(PlannedRun& run, const std::atomic<bool>& stop) {
 void Reproduction::Score(PlannedScore& score) {
   const PlannedRun& run = runs_[score.run];
   // The same file may stand in several tables: CCL is a row of one and the last step of another.
-  if (!ReadScore(score).is_null()) {
+  const ScoreKey key = KeyOf(score);
+  if (!files_.Find(key).is_null()) {
     score.done = true;
     return;
   }
@@ -348,15 +289,13 @@ void Reproduction::Score(PlannedScore& score) {
                score.labels == "1" ? "" : fmt::format(" with {} of the labels", score.labels));
   Json result = EvaluateTrained(*score.metric, resolved, trained);
   result["run"] = run.name;
-  result["run_config_hash"] = run.config_hash;
   if (const auto summary = FinishedSummary(RunDir(folder)); summary && !random) {
     result["training"] = {
         {"model_digest", (*summary)["model_digest"]}, {"seconds", (*summary)["seconds"]},
         {"bytes_down", (*summary)["bytes_down"]},     {"bytes_up", (*summary)["bytes_up"]},
         {"version", summary->value("version", "")},   {"commit", summary->value("commit", "")}};
   }
-  MakeFolder(out_ / "scores");
-  WriteFileAtomically(out_ / "scores" / score.file, result.dump(2) + "\n");
+  files_.Write(key, std::move(result));
   score.done = true;
   score.seconds = 0;
 }
@@ -373,28 +312,32 @@ void Reproduction::Run(const std::atomic<bool>& stop) {
       if (!run.done) Train(run, stop);
       failed = &score.failed;
       Score(score);
-      WriteTables();
+      WriteFiles();
     } catch (const std::exception& error) {  // one cell's trouble is not the others'
       spdlog::error("{}: {}; its cells stay empty", run.name, Printable(error.what()));
       *failed = error.what();
     }
   }
-  WriteTables();
+  WriteFiles();
 }
 
 std::vector<ResultTable> Reproduction::Tables() const {
-  auto tables = empty_;
+  std::vector<ResultTable> tables;
+  for (const auto& each : chosen_) tables.push_back(each.empty);
   for (const auto& score : scores_) {
     TableCell& cell = tables[score.table].cells[score.row][score.column];
-    const std::string& failed = runs_[score.run].failed;
-    if (cell.failed.empty()) cell.failed = WithoutFiles(failed.empty() ? score.failed : failed);
-    const Json json = ReadScore(score);
-    if (json.is_null()) continue;
-    SeedScore one = {.seed = score.seed, .accuracy = 100 * json.at("accuracy").get<double>()};
-    one.provenance = {{"run", runs_[score.run].name}};
-    for (const char* key : {"protocol", "encoder_digest", "config_hash", "data_hash",
-                            "partition_hash", "version", "run_config_hash", "commit", "seconds",
-                            "bytes_down", "bytes_up", "training", "train_images", "test_images"}) {
+    const Json json = files_.Find(KeyOf(score));
+    if (json.is_null()) {
+      const std::string& failed = runs_[score.run].failed;
+      if (cell.failed.empty()) cell.failed = WithoutFiles(failed.empty() ? score.failed : failed);
+      continue;
+    }
+    SeedScore one = {.seed = score.seed, .accuracy = json.at("accuracy").get<double>()};
+    one.provenance = {{"run", runs_[score.run].name}, {"file", score.file}};
+    for (const char* key :
+         {"protocol", "encoder_digest", "config_hash", "data_hash", "partition_hash", "version",
+          "run_config_hash", "commit", "seconds", "bytes_down", "bytes_up", "training",
+          "train_images", "test_images", "eval"}) {
       if (json.contains(key)) one.provenance[key] = json[key];
     }
     cell.scores.push_back(std::move(one));
@@ -404,6 +347,12 @@ std::vector<ResultTable> Reproduction::Tables() const {
 }
 
 void Reproduction::WriteTables() const {
+  MakeFolder(out_);
+  const FolderLock lock(out_);
+  WriteFiles();
+}
+
+void Reproduction::WriteFiles() const {
   const auto tables = Tables();
   std::string markdown = fmt::format(
       "# The paper's tables at the {} scale\n\nTop-1 accuracy in percent{}; the paper's number in "
@@ -428,8 +377,9 @@ void Reproduction::WriteTables() const {
 
 std::vector<std::string> Reproduction::Failures() const {
   std::vector<std::string> failures;
-  for (const auto& run : runs_) {
-    if (!run.failed.empty()) failures.push_back(run.name + ": " + run.failed);
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const PlannedRun& run = runs_[i];
+    if (!run.failed.empty() && Wanted(i)) failures.push_back(run.name + ": " + run.failed);
   }
   for (const auto& score : scores_) {
     if (!score.failed.empty()) failures.push_back(score.file + ": " + score.failed);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "report/result_table.h"
 #include "run/evaluation.h"
 #include "run/paper_tables.h"
+#include "run/score_files.h"
 
 namespace kindred {
 
@@ -42,11 +44,15 @@ struct PlannedScore {
 
 class Reproduction {
  public:
-  // Finds what is in `out` already; trains nothing, writes nothing. Throws a usage error for names
-  // that do not exist.
-  Reproduction(TableChoice choice, std::filesystem::path out);
+  // Finds what is in `out` already, and numbers of other machines in `known`, tables.json files of
+  // theirs; trains nothing, writes nothing. Throws a usage error for names that do not exist, a
+  // data error for a file that is not such a one.
+  Reproduction(TableChoice choice, std::filesystem::path out,
+               const std::vector<std::filesystem::path>& known = {});
 
-  // Estimates what is left by steps of each method on this machine. Throws Interrupted.
+  // Estimates what is left by steps of each method on this machine, on images of each dataset's
+  // size. What needs a dataset that is not here is not estimated: the plan says so. Throws
+  // Interrupted.
   void Estimate(const std::atomic<bool>& stop);
 
   // What is there, what is left and how long that takes, for people and for programs.
@@ -61,10 +67,11 @@ class Reproduction {
   // With the numbers there are so far.
   std::vector<ResultTable> Tables() const;
 
-  // tables.md, tables.csv, tables.json and the page tables.html in the folder.
+  // tables.md, tables.csv, tables.json and the page tables.html in the folder, which is made.
+  // Throws a refusal when another process works there.
   void WriteTables() const;
 
-  // What could not be trained or evaluated, with the reason.
+  // What some number needs and could not be trained or evaluated, with the reason.
   std::vector<std::string> Failures() const;
 
   const std::filesystem::path& out() const { return out_; }
@@ -73,16 +80,19 @@ class Reproduction {
   void PlanTable(size_t table, uint64_t seed);
   size_t RunFor(const RowKind& row, const TableColumn& column, uint64_t seed);
   void FindDone();
-  Json ReadScore(const PlannedScore& score) const;
+  bool Wanted(size_t run) const;
+  ScoreKey KeyOf(const PlannedScore& score) const;
+  void WriteFiles() const;
   void Train(PlannedRun& run, const std::atomic<bool>& stop);
   void Score(PlannedScore& score);
 
   TableChoice choice_;
   std::filesystem::path out_;
-  std::vector<ResultTable> empty_;                  // rows and columns that were chosen
-  std::vector<std::vector<const RowKind*>> kinds_;  // of their rows
+  std::vector<ChosenTable> chosen_;
   std::vector<PlannedRun> runs_;
   std::vector<PlannedScore> scores_;
+  ScoreFiles files_;
+  std::map<std::string, std::string> missing_;  // datasets that are not here, and what to do
 };
 
 }  // namespace kindred

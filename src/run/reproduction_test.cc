@@ -22,12 +22,27 @@ TableChoice TinyChoice() {
           .assignments = {"eval.limit=60", "train.rounds=1"}};
 }
 
+TableChoice RandomAlone() {
+  TableChoice choice = TinyChoice();
+  choice.tables = {"linear"};
+  choice.methods = {"random"};
+  return choice;
+}
+
 std::map<std::string, std::filesystem::file_time_type> FilesOf(const std::filesystem::path& path) {
   std::map<std::string, std::filesystem::file_time_type> times;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     times[entry.path().filename().string()] = entry.last_write_time();
   }
   return times;
+}
+
+// How many numbers are there already.
+int DoneIn(const Reproduction& reproduction) {
+  const Json plan = reproduction.PlanJson();
+  int done = 0;
+  for (const auto& score : plan["scores"]) done += score["done"].get<bool>();
+  return done;
 }
 
 TEST(Reproduction, TrainsWhatCellsShareOnceAndGoesOn) {
@@ -59,7 +74,7 @@ TEST(Reproduction, TrainsWhatCellsShareOnceAndGoesOn) {
   }
   // Again: nothing is left to do, and nothing is done.
   Reproduction second(TinyChoice(), out);
-  for (const auto& score : second.PlanJson()["scores"]) EXPECT_TRUE(score["done"]) << score;
+  EXPECT_EQ(DoneIn(second), 7);
   second.Run(stop);
   EXPECT_EQ(FilesOf(out / "scores"), scores);
   // One of them gone: that one alone is made again.
@@ -77,9 +92,7 @@ TEST(Reproduction, AScoreOfAnotherConfigurationDoesNotCount) {
   const TemporaryFolder folder = TestFolder();
   const auto out = folder.path() / "out";
   const std::atomic<bool> stop = false;
-  TableChoice choice = TinyChoice();
-  choice.tables = {"linear"};
-  choice.methods = {"random"};
+  TableChoice choice = RandomAlone();
   Reproduction(choice, out).Run(stop);
   Reproduction same(choice, out);
   EXPECT_TRUE(same.PlanJson()["scores"][0]["done"]);
@@ -92,10 +105,9 @@ TEST(Reproduction, AScoreOfAnotherConfigurationDoesNotCount) {
   const auto file = out / "scores" / same.PlanJson()["scores"][0]["file"].get<std::string>();
   const Bytes bytes = ReadFile(file, 1 << 20);
   const Json score = Json::parse(bytes.begin(), bytes.end());
-  for (const char* key : {"run_config_hash", "protocol", "seed", "accuracy", "config"}) {
+  for (const char* key : {"run_config_hash", "protocol", "seed", "accuracy", "eval"}) {
     Json changed = score;
     changed[key] = "another";
-    if (std::string(key) == "config") changed[key] = Json::object();
     WriteFileAtomically(file, std::string_view(changed.dump()));
     EXPECT_FALSE(done(choice)) << key;
   }
@@ -103,13 +115,93 @@ TEST(Reproduction, AScoreOfAnotherConfigurationDoesNotCount) {
   EXPECT_TRUE(done(choice));
 }
 
+TEST(Reproduction, NumbersOfAnotherMachineAreNotMadeAgain) {
+  const TemporaryFolder folder = TestFolder();
+  const auto there = folder.path() / "there", here = folder.path() / "here";
+  const std::atomic<bool> stop = false;
+  TableChoice choice = TinyChoice();
+  choice.methods = {"random"};
+  Reproduction(choice, there).Run(stop);
+  choice.methods = {"random", "ccl", "cl_ff_nm"};
+  Reproduction reproduction(choice, here, {there / "tables.json"});
+  EXPECT_EQ(DoneIn(reproduction), 1);
+  reproduction.Run(stop);
+  for (const auto& [name, time] : FilesOf(here / "scores")) {
+    EXPECT_EQ(name.find("-random"), std::string::npos) << name;
+  }
+  const auto linear = [](const std::filesystem::path& path) {
+    const Bytes bytes = ReadFile(path / "tables.json", 1 << 20);
+    const Json table = Json::parse(bytes.begin(), bytes.end())["tables"][0];
+    for (size_t row = 0; row < table["rows"].size(); ++row) {
+      if (table["rows"][row]["name"] == "random") return table["cells"][row][0]["scores"];
+    }
+    return Json();
+  };
+  EXPECT_FALSE(linear(there).is_null());
+  EXPECT_EQ(linear(here), linear(there));
+  // With other test images it is another number.
+  choice.assignments.push_back("eval.limit=50");
+  EXPECT_EQ(DoneIn(Reproduction(choice, folder.path() / "other", {there / "tables.json"})), 0);
+}
+
+TEST(Reproduction, TablesOfKnownNumbersAloneComeInANewFolder) {
+  const TemporaryFolder folder = TestFolder();
+  const auto there = folder.path() / "there", here = folder.path() / "new" / "here";
+  const std::atomic<bool> stop = false;
+  Reproduction(RandomAlone(), there).Run(stop);
+  const Reproduction known(RandomAlone(), here, {there / "tables.json"});
+  known.WriteTables();
+  EXPECT_EQ(ReadFile(here / "tables.json", 1 << 20), ReadFile(there / "tables.json", 1 << 20));
+  EXPECT_FALSE(FileExists(here / "scores"));
+  const FolderLock another(here);
+  ExpectError(ExitCode::kExists, "here", [&] { known.WriteTables(); });
+}
+
+TEST(Reproduction, ARunThatNoNumberNeedsCannotFail) {
+  const TemporaryFolder folder = TestFolder();
+  const auto there = folder.path() / "there", here = folder.path() / "here";
+  const std::atomic<bool> stop = false;
+  Reproduction(RandomAlone(), there).Run(stop);
+  TableChoice other = RandomAlone();
+  other.assignments.push_back("model.width=4");
+  Reproduction(other, here).Run(stop);  // the run's folder is of another configuration
+  EXPECT_EQ(Reproduction(RandomAlone(), here).Failures().size(), 1);
+  const Reproduction known(RandomAlone(), here, {there / "tables.json"});
+  EXPECT_TRUE(known.Failures().empty());
+  EXPECT_EQ(known.Tables()[0].cells[0][0].failed, "");
+}
+
+TEST(Reproduction, PlansByWhatIsMeasuredAndSaysWhatIsMissing) {
+  const std::atomic<bool> stop = false;
+  TableChoice choice = RandomAlone();
+  choice.methods = {"moco"};
+  Reproduction reproduction(choice, "/nonexistent");
+  reproduction.Estimate(stop);
+  const Json plan = reproduction.PlanJson();
+  EXPECT_GT(plan["runs"][0]["seconds"], 0);
+  EXPECT_GT(plan["scores"][0]["seconds"], 0);
+  EXPECT_TRUE(plan["missing"].empty());
+  const std::string text = reproduction.PlanText();
+  EXPECT_NE(text.find("moco-shapes-centralized-0"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 of 1 runs to train, 1 of 1 numbers to evaluate: about "),
+            std::string::npos)
+      << text;
+  choice.datasets = {"cifar10"};
+  choice.assignments.push_back("data.path=/nonexistent");
+  Reproduction without(choice, "/nonexistent");
+  without.Estimate(stop);
+  EXPECT_TRUE(without.PlanJson()["missing"].contains("cifar10"));
+  const std::string lines = without.PlanText();
+  EXPECT_NE(lines.find("what needs cifar10 is not counted: "), std::string::npos) << lines;
+  EXPECT_NE(lines.find("more than"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("?"), std::string::npos) << lines;
+}
+
 TEST(Reproduction, ARunOfAnotherConfigurationIsLeftAlone) {
   const TemporaryFolder folder = TestFolder();
   const auto out = folder.path() / "out";
   const std::atomic<bool> stop = false;
-  TableChoice choice = TinyChoice();
-  choice.tables = {"linear"};
-  choice.methods = {"random"};
+  TableChoice choice = RandomAlone();
   Reproduction(choice, out).Run(stop);
   choice.assignments.push_back("model.width=4");
   Reproduction other(choice, out);
@@ -162,43 +254,6 @@ TEST(Reproduction, NamesWhatDoesNotExist) {
   wrong([](TableChoice& c) { c.methods = {"simclrr"}; }, "did you mean simclr?");
   wrong([](TableChoice& c) { c.datasets = {"cifar"}; }, "no such dataset");
   wrong([](TableChoice& c) { c.settings = {"noniid"}; }, "no such setting");
-}
-
-TEST(TableKinds, HaveARowForEveryNumberOfThePaper) {
-  // 66, 84, 84 and 6 numbers: counted in the paper's tables and text.
-  const std::map<std::string, int> counts = {
-      {"linear", 66}, {"semi", 84}, {"finetune", 84}, {"ablation", 6}};
-  for (const auto& kind : TableKinds()) {
-    int found = 0;
-    for (const auto& row : kind.rows) {
-      for (const char* dataset : kind.datasets) {
-        for (const char* setting : kind.settings) {
-          for (const auto& [metric, labels] : kind.looks) {
-            found += PaperNumber({kind.name, dataset, setting, metric, labels, row.row.name})
-                         .has_value();
-          }
-        }
-      }
-    }
-    EXPECT_EQ(found, counts.at(kind.name)) << kind.name;
-  }
-}
-
-TEST(RunConfig, IsTheScalesWithTheRowsOver) {
-  for (const auto& kind : TableKinds()) {
-    for (const auto& row : kind.rows) {
-      for (const char* scale : ScaleNames()) {
-        const TableChoice choice = {.scale = scale};
-        const Resolved resolved = RunConfig(row, choice, "fashion-mnist", "noniid2", 3);
-        const Experiment& experiment = *resolved.experiment;
-        EXPECT_EQ(experiment.data.name, "fashion-mnist");
-        EXPECT_EQ(experiment.train.seed, 3);
-        const bool one = row.encoder == RowEncoder::kCentralized;
-        EXPECT_EQ(experiment.partition.scheme, one ? "iid" : "noniid2");
-        EXPECT_EQ(experiment.partition.clients, one ? 1 : 0);
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ double ResidentBytes() {
 }
 
 Split Noise(const DataOptions& options, int count) {
-  const int side = options.size > 0 ? options.size : kUsualSide;
+  const int side = SideOf(options);
   Split split;
   split.images = {.count = count, .channels = options.channels, .height = side, .width = side};
   split.images.pixels.resize(static_cast<size_t>(count) * split.images.ImageSize());
@@ -73,7 +73,7 @@ MethodContext ContextOf(const Experiment& experiment, const std::string& engine)
                            .batch = experiment.train.batch,
                            .seed = experiment.train.seed};
   context.model.engine = engine;
-  context.side = experiment.data.size > 0 ? experiment.data.size : kUsualSide;
+  context.side = SideOf(experiment.data);
   return context;
 }
 
@@ -181,6 +181,14 @@ std::vector<Spending> WaysToSpend(int cores, int clients) {
     ways.push_back({"torch", workers, 1, setting});
   }
   return ways;
+}
+
+int SideOf(const DataOptions& options) {
+  if (options.size > 0) return options.size;
+  for (const auto& kind : DatasetKinds()) {
+    if (options.name == kind.name && kind.side > 0) return kind.side;
+  }
+  return kUsualSide;
 }
 
 int UsualClients(const Experiment& experiment) {

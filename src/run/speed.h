@@ -57,9 +57,13 @@ const Spending& BestFor(int clients, const std::vector<Spending>& ways);
 // median. Throws Interrupted when `stop` is set.
 double TrainingRate(const Experiment& experiment, const SpeedOptions& options);
 
+// Pixels of a side of what is measured on: data.size, or the dataset's own, or 32 where that is
+// any.
+int SideOf(const DataOptions& options);
+
 // A way's rate is that of whole rounds: training, features of encodings, averaging. Trains on drawn
-// noise of data.size x data.size pixels (32 when 0) and data.channels channels: no dataset is
-// needed. Throws Interrupted when `stop` is set.
+// noise of SideOf pixels and data.channels channels: no dataset is needed. Throws Interrupted when
+// `stop` is set.
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options);
 
 }  // namespace kindred

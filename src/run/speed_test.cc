@@ -33,6 +33,13 @@ TEST(BestFor, AdvisesAWayThatARoundOfTheseClientsTakes) {
   EXPECT_EQ(BestFor(5, ways).cores, 1) << "as the table says, though it leaves a core idle";
 }
 
+TEST(SideOf, IsTheDatasetsOwnUnlessAskedOtherwise) {
+  EXPECT_EQ(SideOf({.name = "fashion-mnist"}), 28);
+  EXPECT_EQ(SideOf({.name = "cifar10"}), 32);
+  EXPECT_EQ(SideOf({.name = "folder"}), 32);
+  EXPECT_EQ(SideOf({.name = "fashion-mnist", .size = 40}), 40);
+}
+
 TEST(UsualClients, AreThoseOfARound) {
   Experiment experiment;
   EXPECT_EQ(UsualClients(experiment), 5);

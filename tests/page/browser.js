@@ -1,6 +1,7 @@
 // What the tests and pictures of the page have in common: Debian's browser, the program, a run.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -27,22 +28,36 @@ export async function openPage(browser, url, options = {}) {
   return page;
 }
 
-// `kindred train` with a dashboard: its address, and a promise of its end.
-export async function startRun(kindred, args) {
-  const child = spawn(kindred, ['train', '--dashboard', '127.0.0.1:0', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+// A command beside the test, its log and a promise of its end.
+export function start(kindred, args, folder) {
+  const child = spawn(kindred, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
-  const url = await new Promise((found, failed) => {
-    child.stderr.on('data', (bytes) => {
-      log += bytes;
-      const match = /dashboard: (\S+)/.exec(log);
-      if (match) found(match[1]);
-    });
-    child.on('exit', () => failed(new Error(`the run ended before it had a page:\n${log}`)));
-  });
+  child.stderr.on('data', (bytes) => (log += bytes));
   const ended = new Promise((done) => child.on('exit', (code) => done(code)));
-  return { url, ended, log: () => log, stop: () => child.kill('SIGINT') };
+  return { ended, log: () => log, stop: () => child.kill('SIGINT') };
 }
 
+// A free port of this machine.
+export const freePort = () =>
+  new Promise((found) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => found(port));
+    });
+  });
+
+// `kindred train` or `serve` with a dashboard: its address too.
+export async function startRun(kindred, args, command = 'train') {
+  const running = start(kindred, [command, '--dashboard', '127.0.0.1:0', ...args]);
+  let over = false;
+  void running.ended.then(() => (over = true));
+  for (;;) {
+    const url = /dashboard: (\S+)/.exec(running.log())?.[1];
+    if (url) return { url, ...running };
+    if (over) throw new Error(`the run ended before it had a page:\n${running.log()}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
 export function run(kindred, args) {
   const result = spawnSync(kindred, args, { encoding: 'utf8' });
   if (result.status !== 0) throw new Error(`kindred ${args.join(' ')}: ${result.stderr}`);

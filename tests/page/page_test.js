@@ -1,15 +1,17 @@
 // Drives the real page: a live run, its report, hostile names, a large run, a phone, the keyboard.
 //   node tests/page/page_test.js KINDRED
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBrowser, openPage, root, run, startRun, tile, until, violations } from './browser.js';
+import { freePort, openBrowser, openPage, root, run, start, startRun, tile, until, violations } from './browser.js';
 import { writeLargeRun } from './large_run.js';
 
 const kindred = process.argv[2];
 const folder = mkdtempSync(join(tmpdir(), 'kindred-page-'));
 const live = join(folder, 'live');
+const tiny = ['--config', join(root, 'configs/tiny.toml'), '--workers', '1'];
 const tiles = ['round', 'loss', 'knn', 'rank', 'down', 'up', 'digest', 'spent'];
 let browser;
 let passed = 0;
@@ -20,6 +22,15 @@ async function check(name, test) {
   console.log(`PASS  ${name}`);
 }
 
+// The files below a folder that hold the text.
+function filesWith(text, below) {
+  return readdirSync(below, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) return filesWith(text, path);
+    return entry.isFile() && readFileSync(path).includes(text) ? [path] : [];
+  });
+}
+
 try {
   browser = await openBrowser();
   let final = {};
@@ -28,6 +39,7 @@ try {
     const training = await startRun(kindred, ['--config', join(root, 'configs/tiny.toml'), '--set', 'train.rounds=40', '--set', 'eval.every=5', '--workers', '1', '--out', live]);
     const page = await openPage(browser, training.url);
     assert.ok(!page.url().includes('token'), 'the token stays out of the address bar');
+    const token = /token=(\w{64})$/.exec(training.url)[1];
     await until(page, () => /^[1-9]/.test(document.querySelector('#tile-round')?.textContent ?? ''));
     const early = { round: await tile(page, 'round'), loss: await tile(page, 'loss') };
     assert.equal(await tile(page, 'state'), 'training');
@@ -50,6 +62,8 @@ try {
     // The run is gone, so one look for events fails; nothing else may.
     const others = page.troubles.filter((line) => !line.includes('ERR_CONNECTION_REFUSED'));
     assert.deepEqual(others, []);
+    assert.ok(statSync(join(live, 'train.log')).size > 0);
+    assert.deepEqual(filesWith(token, live), [], 'the run keeps its token to itself');
   });
 
   const report = join(folder, 'report.html');
@@ -84,10 +98,103 @@ try {
       assert.match(await page.textContent('main'), /needs the address/);
       const wrong = await openPage(browser, training.url.replace(/token=.*/, 'token=0000000000000000'));
       await until(wrong, () => document.querySelector('main')?.textContent?.includes('not of this run'));
+      // Other troubles are told as what they are, and it goes on when they end.
+      const cut = await openPage(browser, 'about:blank');
+      await cut.route('**/data', (route) => route.abort());
+      await cut.goto(training.url);
+      await until(cut, () => document.querySelector('main')?.textContent?.includes('No connection'));
+      await cut.unroute('**/data');
+      await cut.route('**/data', (route) => route.fulfill({ status: 500 }));
+      await until(cut, () => document.querySelector('main')?.textContent?.includes('status 500'));
+      await cut.unroute('**/data');
+      await until(cut, () => document.querySelector('#tile-round') !== null);
     } finally {
       training.stop();
       await training.ended;
     }
+  });
+
+  await check('a token that stays is read from its owner’s file alone and told to nobody', async () => {
+    const file = join(folder, 'token');
+    const out = join(folder, 'kept');
+    const token = 'a-token-that-stays.0123456789';
+    writeFileSync(file, `${token}\n`, { mode: 0o644 });
+    const args = ['--dashboard-token', file, '--out', out];
+    const open = spawnSync(kindred, ['train', '--dashboard', '127.0.0.1:0', ...tiny, ...args], { encoding: 'utf8' });
+    assert.equal(open.status, 2);
+    assert.match(open.stderr, /others may read it; chmod 600/);
+    rmSync(file);
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    const training = await startRun(kindred, [...tiny, '--set', 'train.rounds=40', ...args]);
+    const address = training.url.replace(/#.*/, '');
+    const answer = await fetch(`${address}metrics`, { headers: { Authorization: `Bearer ${token}` } });
+    assert.equal(answer.status, 200);
+    assert.equal((await fetch(`${address}metrics`)).status, 401);
+    training.stop();
+    await training.ended;
+    assert.ok(!training.log().includes(token), training.log());
+    assert.ok(training.log().includes(file), training.log());
+    assert.deepEqual(filesWith(token, out), []);
+  });
+
+  await check('the dashboard of a coordinator shows its clients, the rounds and the end', async () => {
+    const here = join(folder, 'federation');
+    mkdirSync(here);
+    const address = `127.0.0.1:${await freePort()}`;
+    run(kindred, ['pki', 'init', '--out', join(here, 'pki')]);
+    const config = ['--config', join(root, 'configs/tiny.toml'), '--set', 'train.rounds=30', '--set', 'partition.clients=2'];
+    const names = ['north', 'south'];
+    for (const name of names) {
+      run(kindred, ['pki', 'issue', name, '--pki', join(here, 'pki'), '--server', address, '--out', join(here, name)]);
+    }
+    const serving = await startRun(kindred, [...config, '--listen', address, '--pki', join(here, 'pki'), '--out', join(here, 'served')], 'serve');
+    const joined = [];
+    try {
+      const page = await openPage(browser, serving.url);
+      await until(page, () => document.querySelector('#tile-state') !== null);
+      for (const [place, name] of names.entries()) {
+        joined.push(start(kindred, ['join', '--kit', join(here, name), ...config, '--set', `client.share=${place}/${names.length}`, '--set', 'train.workers=1', '--out', join(here, `of-${name}`)]));
+      }
+      await until(page, () => /^[1-9]/.test(document.querySelector('#tile-round')?.textContent ?? ''));
+      const early = await tile(page, 'round');
+      await until(page, (before) => document.querySelector('#tile-round')?.textContent !== before, early);
+      for (const name of names) assert.ok((await page.textContent('#clients')).includes(name), name);
+      assert.equal(await page.locator('#clients tbody tr').count(), 2);
+      assert.match(await page.textContent('#events'), /join/);
+      assert.equal(await serving.ended, 0, serving.log());
+      for (const client of joined) assert.equal(await client.ended, 0, client.log());
+      await until(page, () => document.querySelector('#tile-state')?.textContent === 'finished');
+      assert.equal(await tile(page, 'round'), '30 of 30');
+      const counts = JSON.parse(readFileSync(join(here, 'served', 'summary.json'), 'utf8'));
+      assert.equal(await tile(page, 'digest'), counts.model_digest.slice(0, 12));
+      // Each event stands there once: as in the file, which the report is of.
+      const lines = readFileSync(join(here, 'served', 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+      const accepted = lines.filter((line) => line.event === 'accept').length;
+      assert.ok((await page.textContent('#events .note')).includes(`accept ${accepted}`));
+      assert.match(await page.textContent('footer'), /obfuscated features, no formal guarantee/);
+      assert.deepEqual(await violations(page), []);
+      assert.deepEqual(page.troubles.filter((line) => !line.includes('ERR_CONNECTION_REFUSED')), []);
+    } finally {
+      for (const each of [serving, ...joined]) each.stop();
+      await Promise.all([serving, ...joined].map((each) => each.ended));
+    }
+  });
+
+  await check('the page says what the run shares', async () => {
+    const said = async (name, ...args) => {
+      const out = join(folder, name);
+      run(kindred, ['train', ...tiny, ...args, '--set', 'train.rounds=1', '--out', out]);
+      run(kindred, ['report', out, '--out', `${out}.html`]);
+      const finished = await (await openPage(browser, asFile(`${out}.html`))).textContent('footer');
+      rmSync(join(out, 'summary.json')); // and of one that goes on
+      run(kindred, ['report', out, '--out', `${out}.html`, '--force']);
+      assert.equal(await (await openPage(browser, asFile(`${out}.html`))).textContent('footer'), finished);
+      return finished;
+    };
+    assert.match(await said('plain', '--set', 'privacy.features=plain'), /^Features of plain images are shared, simulation only: .*no formal guarantee/);
+    const none = await said('none', '--config', join(root, 'configs/methods/simclr.toml'));
+    assert.match(none, /^Clients share models and no features: no formal guarantee/);
+    assert.ok(!none.includes('InstaHide'));
   });
 
   await check('a hostile name stays text', async () => {
@@ -180,12 +287,43 @@ try {
       for (const [row, cells] of table.cells.entries()) {
         for (const [column, cell] of cells.entries()) {
           const shown = await page.locator(`#table-${table.name}-${index} tbody tr`).nth(row).locator('td').nth(column).textContent();
-          assert.ok(shown.startsWith(cell.mean.toFixed(2)), `${shown} for ${cell.mean}`);
+          assert.ok(shown.startsWith(cell.text), `${shown} for ${cell.text}`);
         }
       }
+      // Where each number comes from, for fingers and keyboards too.
+      const part = page.locator(`#table-${table.name}-${index}`);
+      await part.locator('.origins summary').focus();
+      await page.keyboard.press('Enter');
+      const scores = table.cells.flat().flatMap((cell) => cell.scores ?? []);
+      await part.locator('.origins tbody tr').first().waitFor();
+      assert.equal(await part.locator('.origins tbody tr').count(), scores.length);
+      const origins = await part.locator('.origins').textContent();
+      for (const score of scores) {
+        for (const key of ['protocol', 'run_config_hash', 'encoder_digest', 'data_hash']) assert.ok(origins.includes(score[key].slice(0, 12)), key);
+        assert.ok(!score.training || origins.includes(score.training.model_digest.slice(0, 12)));
+      }
+      assert.match(await part.locator('.notes').textContent(), /One standard error of a number is up to \d+\.\d points, by its 60 test images/);
     }
+    assert.equal(await page.locator('[title]').count(), 0, 'nothing is said by pointing alone');
     await page.selectOption('#run', { index: 1 });
     assert.equal(await page.textContent('h1'), 'small');
+    // Every chart follows the light.
+    await page.evaluate(() => document.querySelectorAll('.plot canvas').forEach((canvas) => canvas.classList.add('before')));
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await until(page, () => document.querySelectorAll('.plot canvas.before').length === 0);
+    assert.equal(await page.locator('#comparison .plot canvas').count(), 1);
+    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(page.troubles, []);
+  });
+
+  await check('what failed says why, in words', async () => {
+    const tables = join(folder, 'failed');
+    const args = ['reproduce', '--scale', 'tiny', '--datasets', 'shapes', '--settings', 'noniid1', '--table', 'linear', '--methods', 'ccl', '--set', 'data.limit=200', '--set', 'privacy.mix=64', '--out', tables];
+    assert.equal(spawnSync(kindred, args).status, 3);
+    const page = await openPage(browser, asFile(join(tables, 'tables.html')));
+    await page.waitForSelector('.notes');
+    assert.match(await page.textContent('.notes'), /Failed: CCL \(proposed\) on .*privacy\.mix/);
+    assert.match(await page.textContent('footer'), /differs from row to row/);
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(page.troubles, []);
   });

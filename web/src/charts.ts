@@ -25,7 +25,13 @@ export class Chart {
 
   constructor(title: string, note: string, unit = '') {
     this.unit = unit;
-    this.figure = el('figure', { class: 'chart' }, el('figcaption', {}, el('strong', {}, title), el('span', { class: 'note' }, note)), this.body, this.words);
+    this.figure = el(
+      'figure',
+      { class: 'chart' },
+      el('figcaption', {}, el('strong', {}, title), el('span', { class: 'note' }, note)),
+      this.body,
+      this.words,
+    );
     this.body.setAttribute('role', 'img');
     this.body.setAttribute('aria-label', title);
     new ResizeObserver((entries) => {
@@ -62,7 +68,12 @@ export class Chart {
     this.plot?.destroy();
     this.plot = null;
     if (this.width === 0 || this.lines.length === 0) return;
-    const axis = { stroke: themeColor('--faint'), grid: { stroke: themeColor('--grid'), width: 1 }, ticks: { show: false }, font: '12px system-ui, sans-serif' };
+    const axis = {
+      stroke: themeColor('--faint'),
+      grid: { stroke: themeColor('--grid'), width: 1 },
+      ticks: { show: false },
+      font: '12px system-ui, sans-serif',
+    };
     this.plot = new uPlot(
       {
         width: this.width,
@@ -70,7 +81,10 @@ export class Chart {
         scales: { x: { time: false } },
         legend: { show: false },
         cursor: { drag: { x: true, y: false } },
-        axes: [{ ...axis, space: 60 }, { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => short(tick)) }],
+        axes: [
+          { ...axis, space: 60 },
+          { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => short(tick)) },
+        ],
         series: [
           {},
           ...this.lines.map((line, i) => ({

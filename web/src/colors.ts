@@ -1,6 +1,17 @@
 // Colours of lines and classes, apart from each other on light and dark, also for most colour-blind people.
 
-const ten = ['#4477aa', '#cc6677', '#228833', '#ddaa33', '#aa3377', '#44aa99', '#ee7733', '#6655bb', '#777777', '#997700'];
+const ten = [
+  '#4477aa',
+  '#cc6677',
+  '#228833',
+  '#ddaa33',
+  '#aa3377',
+  '#44aa99',
+  '#ee7733',
+  '#6655bb',
+  '#777777',
+  '#997700',
+];
 
 export function classColor(index: number, count: number): string {
   if (index < 0) return '#888888';

@@ -40,6 +40,7 @@ export interface AuditEvent {
   round?: number;
   reason?: string;
   detail?: string;
+  more?: number; // of a flood: how many lines were left out
 }
 
 export interface Audit {
@@ -56,7 +57,10 @@ export interface Evaluation {
   round?: number;
   seeds?: number[];
   dataset?: string;
+  data_hash?: string;
   encoder_digest?: string;
+  version?: string;
+  labels?: number;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -83,14 +87,46 @@ export interface TableJson {
   columns: { dataset: string; setting: string; metric: string; labels: string; title: string }[];
   cells: Cell[][];
   order_notes: string[];
+  error_note?: string;
 }
 
+// A number of one seed, and how it came about.
+export interface Score {
+  seed: number;
+  accuracy: number;
+  text?: string;
+  protocol?: string;
+  run?: string;
+  run_config_hash?: string;
+  encoder_digest?: string;
+  data_hash?: string;
+  partition_hash?: string;
+  commit?: string;
+  version?: string;
+  test_images?: number;
+  seconds?: number;
+  bytes_down?: number;
+  bytes_up?: number;
+  training?: {
+    model_digest?: string;
+    seconds?: number;
+    bytes_down?: number;
+    bytes_up?: number;
+    version?: string;
+    commit?: string;
+  };
+}
+
+// `text`: a number as the program rounded it; older tables have none.
 export interface Cell {
   mean?: number;
+  text?: string;
   deviation?: number;
+  deviation_text?: string;
   place?: number;
-  scores?: { seed: number; accuracy: number; protocol?: string; run?: string; encoder_digest?: string; config_hash?: string; data_hash?: string; partition_hash?: string }[];
+  scores?: Score[];
   paper?: number;
+  paper_text?: string;
   paper_place?: number;
   failed?: string;
 }
@@ -110,6 +146,22 @@ export function fromBase64(text: string): Uint8Array {
 }
 
 const mostEvents = 2000;
+
+// What tells one evaluation from another, as in src/report/page_data.cc.
+const evaluationKeys = [
+  'round',
+  'metric',
+  'protocol',
+  'accuracy',
+  'deviation',
+  'seeds',
+  'dataset',
+  'data_hash',
+  'encoder_digest',
+  'version',
+  'labels',
+] as const;
+const sameAs = (each: object): string => JSON.stringify(evaluationKeys.map((key) => (each as Evaluation)[key] ?? null));
 
 // A file of the run that somebody may have damaged.
 export function asClients(value: unknown): Clients | null {
@@ -161,14 +213,27 @@ export class Run {
   // train.rounds of the configuration; 0 where it says none.
   get wanted(): number {
     if (typeof this.summary?.rounds === 'number') return this.summary.rounds;
-    const train = this.config.split(/^\[/m).find((part) => part.startsWith('train]')) ?? '';
-    return Number(/^rounds\s*=\s*(\d+)/m.exec(train)?.[1] ?? 0);
+    return Number(/^\d+/.exec(this.setting('train', 'rounds'))?.[0] ?? 0);
+  }
+
+  // A value of config.toml as it stands there; empty where it says none.
+  setting(section: string, key: string): string {
+    const part = this.config.split(/^\[/m).find((text) => text.startsWith(`${section}]`)) ?? '';
+    return new RegExp(`^${key}\\s*=\\s*(.*)$`, 'm').exec(part)?.[1] ?? '';
+  }
+
+  // What features leave a client. Before the first round it is not known whether the method shares any.
+  get shares(): 'encoded' | 'plain' | 'none' | 'unknown' {
+    const told: unknown = this.summary?.shared_features?.features;
+    if (told === 'encoded' || told === 'plain') return told;
+    const plain = this.setting('privacy', 'features') === '"plain"';
+    if (this.columns.has('shared_rank')) return plain ? 'plain' : 'encoded';
+    return this.rounds.length > 0 ? 'none' : plain ? 'plain' : 'unknown';
   }
 
   get method(): string {
     if (typeof this.summary?.method === 'string') return this.summary.method;
-    const part = this.config.split(/^\[/m).find((text) => text.startsWith('method]')) ?? '';
-    return /^name\s*=\s*"([^"]*)"/m.exec(part)?.[1] ?? '';
+    return /^"([^"]*)"/.exec(this.setting('method', 'name'))?.[1] ?? '';
   }
 
   last(name: string): number | null {
@@ -191,8 +256,8 @@ export class Run {
       this.knn.round.push(round);
       this.knn.knn.push(line.knn);
     } else if (line.kind === 'eval') {
-      const known = this.evals.some((each) => JSON.stringify([each.metric, each.protocol, each.accuracy, each.round]) === JSON.stringify([line.metric, line.protocol, line.accuracy, line.round]));
-      if (!known) this.evals.push(line as unknown as Evaluation);
+      const known = this.evals.some((each) => sameAs(each) === sameAs(line));
+      if (!known && typeof line.accuracy === 'number') this.evals.push(line as unknown as Evaluation);
     } else if (line.kind === 'round') {
       while (this.rounds.length > 0 && this.rounds[this.rounds.length - 1]! >= round) {
         this.rounds.pop();
@@ -218,10 +283,11 @@ export class Run {
 
   addAudit(event: AuditEvent): void {
     this.audit ??= { counts: {}, by_client: Object.create(null) as Audit['by_client'], events: [] };
-    this.audit.counts[event.event] = (this.audit.counts[event.event] ?? 0) + 1;
+    const told = Math.max(1, typeof event.more === 'number' ? event.more : 1);
+    this.audit.counts[event.event] = (this.audit.counts[event.event] ?? 0) + told;
     if (event.client !== undefined && (event.event === 'miss' || event.event === 'refuse')) {
       const own = (this.audit.by_client[event.client] ??= {});
-      own[event.event] = (own[event.event] ?? 0) + 1;
+      own[event.event] = (own[event.event] ?? 0) + told;
       if (event.event === 'refuse' && event.reason !== undefined) own.reasons = { ...own.reasons, [event.reason]: 1 };
     }
     if (event.event !== 'accept') this.audit.events.push(event);

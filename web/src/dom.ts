@@ -13,13 +13,19 @@ export function el<K extends keyof HTMLElementTagNameMap>(
     else if (value === true) element.setAttribute(name, '');
     else if (value !== false) element.setAttribute(name, String(value));
   }
-  for (const child of children) if (child !== null && child !== undefined) element.append(String(child) === child || typeof child === 'number' ? String(child) : (child as Node));
+  for (const child of children)
+    if (child !== null && child !== undefined)
+      element.append(String(child) === child || typeof child === 'number' ? String(child) : (child as Node));
   return element;
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-export function svg(tag: string, attributes: Record<string, string | number> = {}, ...children: (Node | string)[]): SVGElement {
+export function svg(
+  tag: string,
+  attributes: Record<string, string | number> = {},
+  ...children: (Node | string)[]
+): SVGElement {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   element.append(...children);
@@ -32,5 +38,9 @@ export function section(id: string, title: string, ...children: Child[]): HTMLEl
 }
 
 export function replace(parent: Element, ...children: Child[]): void {
-  parent.replaceChildren(...children.filter((c): c is Node | string | number => c !== null && c !== undefined).map((c) => (typeof c === 'number' ? String(c) : c)));
+  parent.replaceChildren(
+    ...children
+      .filter((c): c is Node | string | number => c !== null && c !== undefined)
+      .map((c) => (typeof c === 'number' ? String(c) : c)),
+  );
 }

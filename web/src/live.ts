@@ -19,11 +19,21 @@ export function findToken(): string {
   return sessionStorage.getItem('token') ?? '';
 }
 
-const ask = (path: string, token: string): Promise<Response> => fetch(path, { headers: { Authorization: `Bearer ${token}` }, cache: 'no-store' });
+const ask = (path: string, token: string): Promise<Response> =>
+  fetch(path, { headers: { Authorization: `Bearer ${token}` }, cache: 'no-store' });
 
-export async function loadData(token: string): Promise<PageJson | null> {
-  const answer = await ask('/data', token);
-  return answer.ok ? ((await answer.json()) as PageJson) : null;
+// The run so far, or why there is none: the token is another run's, nobody answers, or an error does.
+export type Loaded = { page: PageJson } | { why: 'refused' | 'unreachable' | `status ${number}` };
+
+export async function loadData(token: string): Promise<Loaded> {
+  try {
+    const answer = await ask('/data', token);
+    if (answer.status === 401) return { why: 'refused' };
+    if (!answer.ok) return { why: `status ${answer.status}` };
+    return { page: (await answer.json()) as PageJson };
+  } catch {
+    return { why: 'unreachable' }; // or cut in the middle
+  }
 }
 
 // Listens until the run ends; goes on by itself after a break.

@@ -13,7 +13,12 @@ export function partitionPicture(clients: Clients): HTMLElement {
   const left = 110;
   const width = 720;
   const height = shown.length * row;
-  const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `Images of ${clients.clients.length} clients by class`, class: 'partition' });
+  const picture = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`,
+    role: 'img',
+    'aria-label': `Images of ${clients.clients.length} clients by class`,
+    class: 'partition',
+  });
   shown.forEach((client, i) => {
     let x = left;
     if (row > 10) {
@@ -25,7 +30,13 @@ export function partitionPicture(clients: Clients): HTMLElement {
     counts.forEach((count, c) => {
       if (count === 0) return;
       const size = ((width - left - 60) * count) / most;
-      const part = svg('rect', { x, y: i * row + 1, width: Math.max(0.5, size), height: row - 2, fill: classColor(classes.length > 0 ? c : -1, classes.length) });
+      const part = svg('rect', {
+        x,
+        y: i * row + 1,
+        width: Math.max(0.5, size),
+        height: row - 2,
+        fill: classColor(classes.length > 0 ? c : -1, classes.length),
+      });
       const title = svg('title');
       title.textContent = `${client.name}: ${count} images${classes[c] !== undefined ? ` of ${classes[c]}` : ''}`;
       part.append(title);
@@ -45,5 +56,15 @@ export function partitionPicture(clients: Clients): HTMLElement {
     legend.append(el('li', {}, mark, name));
   });
   if (classes.length > 20) legend.append(el('li', {}, `and ${classes.length - 20} more`));
-  return el('figure', {}, el('figcaption', { class: 'note' }, 'Images of each client, a colour a class. Clients do not see this; the simulation does.'), el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Picture of the partition' }, picture), legend);
+  return el(
+    'figure',
+    {},
+    el(
+      'figcaption',
+      { class: 'note' },
+      'Images of each client, a colour a class. Clients do not see this; the simulation does.',
+    ),
+    el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Picture of the partition' }, picture),
+    legend,
+  );
 }

@@ -26,10 +26,21 @@ export class RunView {
   private readonly bar = el('progress', { 'aria-label': 'rounds done', max: 1, value: 0 });
   private readonly loss = new Chart('Loss', 'mean over clients; its parts where the method has several');
   private readonly knn = new Chart('kNN', 'accuracy of the nearest training images’ vote, percent', ' %');
-  private readonly falseNegatives = new Chart('False negatives', 'share of the negatives that are of the query’s class, measured, beside what Eq. 4 and 5 say', ' %');
-  private readonly rank = new Chart('Effective rank', 'of features, and of those that are shared: a fall to 1 is a collapse');
+  private readonly falseNegatives = new Chart(
+    'False negatives',
+    'share of the negatives that are of the query’s class, measured, beside what Eq. 4 and 5 say',
+    ' %',
+  );
+  private readonly rank = new Chart(
+    'Effective rank',
+    'of features, and of those that are shared: a fall to 1 is a collapse',
+  );
   private readonly cosine = new Chart('Cosine', 'mean between two features: 1 is a collapse');
-  private readonly neighbors = new Chart('Neighbours', 'matching: how many of the N nearest are remote, and of the query’s class', ' %');
+  private readonly neighbors = new Chart(
+    'Neighbours',
+    'matching: how many of the N nearest are remote, and of the query’s class',
+    ' %',
+  );
   private readonly traffic = new Chart('Bytes', 'of plans and of updates a round, MB', ' MB');
   private readonly seconds = new Chart('Seconds', 'a round');
   private readonly timeline = new Timeline();
@@ -52,9 +63,27 @@ export class RunView {
     replace(
       this.element,
       section('progress', 'Progress', this.bar, this.tiles),
-      section('learning', 'Learning', el('div', { class: 'grid' }, this.loss.figure, this.knn.figure, this.falseNegatives.figure, this.rank.figure, this.cosine.figure, this.neighbors.figure)),
+      section(
+        'learning',
+        'Learning',
+        el(
+          'div',
+          { class: 'grid' },
+          this.loss.figure,
+          this.knn.figure,
+          this.falseNegatives.figure,
+          this.rank.figure,
+          this.cosine.figure,
+          this.neighbors.figure,
+        ),
+      ),
       this.evaluations,
-      section('rounds', 'Rounds', this.timeline.figure, el('div', { class: 'grid' }, this.traffic.figure, this.seconds.figure)),
+      section(
+        'rounds',
+        'Rounds',
+        this.timeline.figure,
+        el('div', { class: 'grid' }, this.traffic.figure, this.seconds.figure),
+      ),
       this.clients,
       this.events,
       this.partition,
@@ -71,13 +100,32 @@ export class RunView {
   update(state: RunState): void {
     const { run } = this;
     this.showTiles(state);
-    const line = (name: string, label: string, more: { dashed?: boolean; scale?: number } = {}) => ({ label, x: run.rounds, y: run.columns.get(name) ?? [], ...more });
-    this.loss.show([line('loss', 'loss'), line('contrast', 'contrast'), line('neighborhood', 'neighbourhood matching')]);
+    const line = (name: string, label: string, more: { dashed?: boolean; scale?: number } = {}) => ({
+      label,
+      x: run.rounds,
+      y: run.columns.get(name) ?? [],
+      ...more,
+    });
+    this.loss.show([
+      line('loss', 'loss'),
+      line('contrast', 'contrast'),
+      line('neighborhood', 'neighbourhood matching'),
+    ]);
     this.knn.show([{ label: 'kNN', x: run.knn.round, y: run.knn.knn, scale: 100 }]);
-    this.falseNegatives.show([line('false_negatives', 'measured', { scale: 100 }), line('false_negatives_predicted', 'predicted', { scale: 100, dashed: true })]);
+    this.falseNegatives.show([
+      line('false_negatives', 'measured', { scale: 100 }),
+      line('false_negatives_predicted', 'predicted', { scale: 100, dashed: true }),
+    ]);
     this.rank.show([line('feature_rank', 'own'), line('shared_rank', 'shared')]);
-    this.cosine.show([line('feature_cosine', 'own'), line('shared_cosine', 'shared'), line('remote_cosine', 'to remote ones')]);
-    this.neighbors.show([line('neighbors_remote', 'remote', { scale: 100 }), line('neighbors_same_class', 'of the query’s class', { scale: 100 })]);
+    this.cosine.show([
+      line('feature_cosine', 'own'),
+      line('shared_cosine', 'shared'),
+      line('remote_cosine', 'to remote ones'),
+    ]);
+    this.neighbors.show([
+      line('neighbors_remote', 'remote', { scale: 100 }),
+      line('neighbors_same_class', 'of the query’s class', { scale: 100 }),
+    ]);
     this.traffic.show([line('bytes_down', 'down', { scale: 1e-6 }), line('bytes_up', 'up', { scale: 1e-6 })]);
     this.seconds.show([line('seconds', 'seconds')]);
     this.timeline.show(run);
@@ -91,7 +139,17 @@ export class RunView {
   }
 
   redraw(): void {
-    for (const chart of [this.loss, this.knn, this.falseNegatives, this.rank, this.cosine, this.neighbors, this.traffic, this.seconds]) chart.redraw();
+    for (const chart of [
+      this.loss,
+      this.knn,
+      this.falseNegatives,
+      this.rank,
+      this.cosine,
+      this.neighbors,
+      this.traffic,
+      this.seconds,
+    ])
+      chart.redraw();
     this.timeline.draw();
     this.scatter.draw();
   }
@@ -105,7 +163,8 @@ export class RunView {
     const images = run.sum('images');
     this.bar.max = Math.max(1, wanted);
     this.bar.value = done;
-    const tile = (name: string, id: string, value: string) => el('div', { class: 'tile' }, el('dt', {}, name), el('dd', { id: `tile-${id}` }, value));
+    const tile = (name: string, id: string, value: string) =>
+      el('div', { class: 'tile' }, el('dt', {}, name), el('dd', { id: `tile-${id}` }, value));
     const last = (name: string) => {
       const value = run.last(name);
       return value === null ? '–' : short(value);
@@ -126,7 +185,9 @@ export class RunView {
       tile('Sent down', 'down', bytes(run.sum('bytes_down'))),
       tile('Sent up', 'up', bytes(run.sum('bytes_up'))),
       run.audit ? tile('Missed, refused', 'refused', `${missed}, ${refused}`) : null,
-      typeof run.summary?.model_digest === 'string' ? tile('Model', 'digest', run.summary.model_digest.slice(0, 12)) : null,
+      typeof run.summary?.model_digest === 'string'
+        ? tile('Model', 'digest', run.summary.model_digest.slice(0, 12))
+        : null,
     );
   }
 
@@ -143,19 +204,65 @@ export class RunView {
     const rows = run.clients.clients.map((client) => {
       const trouble = run.audit?.by_client[client.name];
       const reasons = Object.keys(trouble?.reasons ?? {}).join(', ');
-      return [client.left ? `${client.name} (left)` : client.name, client.images, counted.get(client.place) ?? 0, ...(run.audit ? [trouble?.miss ?? 0, trouble?.refuse ? `${trouble.refuse}${reasons ? `: ${reasons}` : ''}` : 0] : [])];
+      return [
+        client.left ? `${client.name} (left)` : client.name,
+        client.images,
+        counted.get(client.place) ?? 0,
+        ...(run.audit
+          ? [trouble?.miss ?? 0, trouble?.refuse ? `${trouble.refuse}${reasons ? `: ${reasons}` : ''}` : 0]
+          : []),
+      ];
     });
     const head = ['Client', 'Images', 'Rounds in', ...(run.audit ? ['Missed', 'Refused'] : [])];
     this.clientTable.show(head, rows);
-    if (this.clients.childElementCount === 0) replace(this.clients, section('clients', 'Clients', this.clientTable.region));
-    if (first && run.clients.clients.some((client) => client.counts)) replace(this.partition, section('partition', 'Who owns what', partitionPicture(run.clients)));
+    if (this.clients.childElementCount === 0)
+      replace(this.clients, section('clients', 'Clients', this.clientTable.region));
+    if (first && run.clients.clients.some((client) => client.counts))
+      replace(this.partition, section('partition', 'Who owns what', partitionPicture(run.clients)));
   }
 
   private showEvaluations(): void {
     const { evals } = this.run;
     if (evals.length === 0) return;
-    const rows = evals.map((each) => el('tr', {}, el('th', { scope: 'row' }, each.metric), el('td', {}, each.protocol), el('td', {}, each.round ?? '–'), el('td', {}, `${percent(each.accuracy)}${(each.seeds?.length ?? 1) > 1 ? ` ± ${percent(each.deviation ?? 0)}` : ''}`)));
-    replace(this.evaluations, section('evaluations', 'Evaluations', el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Table of evaluations' }, el('table', {}, el('thead', {}, el('tr', {}, ...['Metric', 'Protocol', 'Round', 'Accuracy'].map((name) => el('th', { scope: 'col' }, name)))), el('tbody', {}, ...rows)))));
+    const rows = evals.map((each) =>
+      el(
+        'tr',
+        {},
+        el('th', { scope: 'row' }, each.metric),
+        el('td', {}, each.protocol),
+        el('td', {}, each.round ?? '–'),
+        el(
+          'td',
+          {},
+          `${percent(each.accuracy)}${(each.seeds?.length ?? 1) > 1 ? ` ± ${percent(each.deviation ?? 0)}` : ''}`,
+        ),
+      ),
+    );
+    replace(
+      this.evaluations,
+      section(
+        'evaluations',
+        'Evaluations',
+        el(
+          'div',
+          { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Table of evaluations' },
+          el(
+            'table',
+            {},
+            el(
+              'thead',
+              {},
+              el(
+                'tr',
+                {},
+                ...['Metric', 'Protocol', 'Round', 'Accuracy'].map((name) => el('th', { scope: 'col' }, name)),
+              ),
+            ),
+            el('tbody', {}, ...rows),
+          ),
+        ),
+      ),
+    );
   }
 
   private showEvents(): void {
@@ -165,17 +272,27 @@ export class RunView {
     const rows = audit.events
       .slice(-200)
       .reverse()
-      .map((event: AuditEvent) => [new Date(1000 * event.time).toISOString().slice(11, 19), event.event, event.client ?? '', event.round ?? '', [event.reason, event.detail].filter(Boolean).join(': ')]);
+      .map((event: AuditEvent) => [
+        new Date(1000 * event.time).toISOString().slice(11, 19),
+        event.event,
+        event.client ?? '',
+        event.round ?? '',
+        [event.reason, event.detail].filter(Boolean).join(': '),
+      ]);
     this.eventTable.show(['UTC', 'Event', 'Client', 'Round', 'Why'], rows);
-    this.eventCounts.textContent = Object.entries(audit.counts).map(([name, count]) => `${name} ${count}`).join(', ');
-    if (this.events.childElementCount === 0) replace(this.events, section('events', 'Events', this.eventCounts, this.eventTable.region));
+    this.eventCounts.textContent = Object.entries(audit.counts)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+    if (this.events.childElementCount === 0)
+      replace(this.events, section('events', 'Events', this.eventCounts, this.eventTable.region));
   }
 
   private showSamples(): void {
     const { samples } = this.run;
     if (samples === this.shownSamples || samples === null) return;
     this.shownSamples = samples;
-    const safe = (url: string | undefined) => (typeof url === 'string' && url.startsWith('data:image/png;base64,') ? url : '');
+    const safe = (url: string | undefined) =>
+      typeof url === 'string' && url.startsWith('data:image/png;base64,') ? url : '';
     replace(
       this.samples,
       section(
@@ -185,8 +302,38 @@ export class RunView {
         el(
           'div',
           { class: 'grid pairs' },
-          el('figure', {}, el('figcaption', {}, el('strong', {}, 'Views'), el('span', { class: 'note' }, 'each image, and two random views of it')), el('img', { src: safe(samples.views), alt: 'Training images, each with two random views', class: 'sheet' })),
-          samples.encodings ? el('figure', {}, el('figcaption', {}, el('strong', {}, 'Encodings'), el('span', { class: 'note' }, `the ${samples.mix ?? 4} images that are mixed, the encoding, its magnitudes; obfuscation, not encryption`)), el('img', { src: safe(samples.encodings), alt: 'InstaHide encodings beside the images they mix', class: 'sheet' })) : null,
+          el(
+            'figure',
+            {},
+            el(
+              'figcaption',
+              {},
+              el('strong', {}, 'Views'),
+              el('span', { class: 'note' }, 'each image, and two random views of it'),
+            ),
+            el('img', { src: safe(samples.views), alt: 'Training images, each with two random views', class: 'sheet' }),
+          ),
+          samples.encodings
+            ? el(
+                'figure',
+                {},
+                el(
+                  'figcaption',
+                  {},
+                  el('strong', {}, 'Encodings'),
+                  el(
+                    'span',
+                    { class: 'note' },
+                    `the ${samples.mix ?? 4} images that are mixed, the encoding, its magnitudes; obfuscation, not encryption`,
+                  ),
+                ),
+                el('img', {
+                  src: safe(samples.encodings),
+                  alt: 'InstaHide encodings beside the images they mix',
+                  class: 'sheet',
+                }),
+              )
+            : null,
         ),
       ),
     );

@@ -11,8 +11,18 @@ export class Scatter {
   private readonly canvas = el('canvas', { role: 'img', 'aria-label': 'Scatter of features' });
   private readonly legend = el('ul', { class: 'legend' });
   private readonly status = el('p', { class: 'words', role: 'status' });
-  private readonly color = el('select', { id: 'scatter-color', change: () => this.draw() }, el('option', { value: 'class' }, 'class'), el('option', { value: 'client' }, 'client'));
-  private readonly view = el('select', { id: 'scatter-view', change: () => this.choose() }, el('option', { value: 'pca' }, 'PCA'), el('option', { value: 'umap' }, 'UMAP'));
+  private readonly color = el(
+    'select',
+    { id: 'scatter-color', change: () => this.draw() },
+    el('option', { value: 'class' }, 'class'),
+    el('option', { value: 'client' }, 'client'),
+  );
+  private readonly view = el(
+    'select',
+    { id: 'scatter-view', change: () => this.choose() },
+    el('option', { value: 'pca' }, 'PCA'),
+    el('option', { value: 'umap' }, 'UMAP'),
+  );
   private run: Run | null = null;
   private embedding: Embedding | null = null;
   private points: Float32Array = new Float32Array();
@@ -24,7 +34,14 @@ export class Scatter {
       'figure',
       { class: 'scatter' },
       el('figcaption', { class: 'note' }, 'Features of up to a thousand training images at the last look.'),
-      el('div', { class: 'controls' }, el('label', { for: 'scatter-color' }, 'Colour by '), this.color, el('label', { for: 'scatter-view' }, 'Seen by '), this.view),
+      el(
+        'div',
+        { class: 'controls' },
+        el('label', { for: 'scatter-color' }, 'Colour by '),
+        this.color,
+        el('label', { for: 'scatter-view' }, 'Seen by '),
+        this.view,
+      ),
       this.canvas,
       this.legend,
       this.status,
@@ -86,7 +103,9 @@ export class Scatter {
     const ys = Array.from({ length: count }, (_, i) => (umap ? umap[i]![1]! : this.points[i * axes + 1]!));
     const byClass = this.color.value === 'class' && embedding.labels.length > 0;
     const groups = byClass ? embedding.labels : embedding.owners;
-    const names = byClass ? embedding.classes : Array.from({ length: this.run.clients?.clients.length ?? 0 }, (_, i) => this.run!.clientName(i));
+    const names = byClass
+      ? embedding.classes
+      : Array.from({ length: this.run.clients?.clients.length ?? 0 }, (_, i) => this.run!.clientName(i));
     const size = Math.min(side, this.figure.clientWidth || side);
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = size * ratio;
@@ -107,7 +126,13 @@ export class Scatter {
     for (let i = 0; i < count; ++i) {
       draw.fillStyle = classColor(groups[i] ?? -1, names.length);
       draw.beginPath();
-      draw.arc(pad + ((xs[i]! - across.low) / across.size) * (size - 2 * pad), size - pad - ((ys[i]! - up.low) / up.size) * (size - 2 * pad), 2.6, 0, 2 * Math.PI);
+      draw.arc(
+        pad + ((xs[i]! - across.low) / across.size) * (size - 2 * pad),
+        size - pad - ((ys[i]! - up.low) / up.size) * (size - 2 * pad),
+        2.6,
+        0,
+        2 * Math.PI,
+      );
       draw.fill();
     }
     draw.globalAlpha = 1;
@@ -117,8 +142,14 @@ export class Scatter {
         mark.style.background = classColor(i, names.length);
         return el('li', {}, mark, name);
       }),
+      ...(names.length > 20 ? [el('li', {}, `and ${names.length - 20} more`)] : []),
     );
-    this.status.textContent = umap ? `UMAP of round ${embedding.round}` : `PCA of round ${embedding.round}: two axes show ${Math.round(100 * embedding.explained)} % of the spread`;
-    this.canvas.setAttribute('aria-label', `Scatter of ${count} features by ${byClass ? 'class' : 'client'}. ${this.status.textContent}`);
+    this.status.textContent = umap
+      ? `UMAP of round ${embedding.round}`
+      : `PCA of round ${embedding.round}: two axes show ${Math.round(100 * embedding.explained)} % of the spread`;
+    this.canvas.setAttribute(
+      'aria-label',
+      `Scatter of ${count} features by ${byClass ? 'class' : 'client'}. ${this.status.textContent}`,
+    );
   }
 }

@@ -11,7 +11,18 @@ export class Timeline {
   private width = 0;
 
   constructor() {
-    this.figure = el('figure', { class: 'timeline' }, el('figcaption', {}, el('strong', {}, 'Rounds and clients'), el('span', { class: 'note' }, 'a row a client; filled: its update counted; red: missed or refused')), el('div', { class: 'wide' }, this.canvas), this.words);
+    this.figure = el(
+      'figure',
+      { class: 'timeline' },
+      el(
+        'figcaption',
+        {},
+        el('strong', {}, 'Rounds and clients'),
+        el('span', { class: 'note' }, 'a row a client; filled: its update counted; red: missed or refused'),
+      ),
+      el('div', { class: 'wide' }, this.canvas),
+      this.words,
+    );
     new ResizeObserver((entries) => {
       const width = Math.floor(entries[0]!.contentRect.width);
       if (width > 0 && width !== this.width) {

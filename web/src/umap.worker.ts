@@ -15,7 +15,12 @@ function seeded(seed: number): () => number {
 
 self.onmessage = (event: MessageEvent<number[][]>) => {
   const points = event.data;
-  const umap = new UMAP({ nComponents: 2, nNeighbors: Math.max(2, Math.min(15, points.length - 1)), minDist: 0.1, random: seeded(1) });
+  const umap = new UMAP({
+    nComponents: 2,
+    nNeighbors: Math.max(2, Math.min(15, points.length - 1)),
+    minDist: 0.1,
+    random: seeded(1),
+  });
   const epochs = umap.initializeFit(points);
   for (let epoch = 0; epoch < epochs; ++epoch) {
     umap.step();

@@ -1,0 +1,82 @@
+#include "run/score_files.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace kindred {
+namespace {
+
+Json ReadJson(const std::filesystem::path& path) {
+  if (!FileExists(path)) return nullptr;
+  const Bytes bytes = ReadFile(path, uint64_t{1} << 28);
+  return Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+}
+
+Json FieldsOf(const ScoreKey& key) {
+  return {{"run_config_hash", key.config_hash},
+          {"seed", key.seed},
+          {"protocol", key.protocol},
+          {"eval", key.eval}};
+}
+
+bool Agrees(const Json& score, const ScoreKey& key) {
+  if (!score.is_object()) return false;
+  const Json wanted = FieldsOf(key);  // items() refers to it
+  for (const auto& [name, value] : wanted.items()) {
+    if (score.value(name, Json()) != value) return false;
+  }
+  return score.value("accuracy", Json()).is_number();
+}
+
+}  // namespace
+
+Json EvalKeys(const Json& config) {
+  Json keys = config.at("eval");
+  for (const char* own : {"labels", "scratch", "seed", "seeds", "every"}) keys.erase(own);
+  return keys;
+}
+
+ScoreFiles::ScoreFiles(std::filesystem::path folder,
+                       const std::vector<std::filesystem::path>& known)
+    : folder_(std::move(folder)) {
+  for (const auto& path : known) {
+    const Json json = ReadJson(path);
+    try {
+      for (const auto& table : json.at("tables")) {
+        for (const auto& row : table.at("cells")) {
+          for (const auto& cell : row) {
+            if (!cell.contains("scores")) continue;
+            for (const auto& score : cell["scores"]) {
+              known_[score.at("file").get<std::string>()].push_back(score);
+            }
+          }
+        }
+      }
+    } catch (const Json::exception&) {
+      throw DataError("{}: not a tables.json of this `kindred reproduce`; leave it out",
+                      Printable(path.string()));
+    }
+  }
+}
+
+Json ScoreFiles::Find(const ScoreKey& key) const {
+  if (Json own = ReadJson(folder_ / key.file); Agrees(own, key)) {
+    own["accuracy"] = 100 * own["accuracy"].get<double>();
+    return own;
+  }
+  if (const auto at = known_.find(key.file); at != known_.end()) {
+    for (const auto& score : at->second) {
+      if (Agrees(score, key)) return score;
+    }
+  }
+  return nullptr;
+}
+
+void ScoreFiles::Write(const ScoreKey& key, Json evaluation) const {
+  evaluation["run_config_hash"] = key.config_hash;
+  evaluation["eval"] = key.eval;
+  MakeFolder(folder_);
+  WriteFileAtomically(folder_ / key.file, std::string_view(evaluation.dump(2) + "\n"));
+}
+
+}  // namespace kindred
