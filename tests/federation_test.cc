@@ -23,6 +23,11 @@ nlohmann::json FederationSummary(const std::filesystem::path& run) {
   return nlohmann::json::parse(bytes.begin(), bytes.end());
 }
 
+std::string TextOf(const std::filesystem::path& file) {
+  const Bytes bytes = ReadFile(file, 1 << 28);
+  return {bytes.begin(), bytes.end()};
+}
+
 // A coordinator and its clients in a folder: f/pki, f/kit-c0, f/served, f/joined-0, ...
 struct Federation {
   std::string config;  // --config and --set of all of them
@@ -57,11 +62,17 @@ struct Federation {
   }
 
   void Join(int i, const std::string& by = "exec") {
+    JoinWith(i,
+             fmt::format("--config {} --set client.share={}/{} --set client.key=seeded", config, i,
+                         clients),
+             by);
+  }
+
+  // With images of its own, as `words` name them.
+  void JoinWith(int i, const std::string& words, const std::string& by = "exec") {
     joined[static_cast<size_t>(i)] = std::make_unique<Process>(
         folder.path(),
-        fmt::format("join --kit kit-c{0} --config {1} --set client.share={0}/{2} --set "
-                    "client.key=seeded --set train.workers=1 --out joined-{0}",
-                    i, config, clients),
+        fmt::format("join --kit kit-c{0} {1} --set train.workers=1 --out joined-{0}", i, words),
         fmt::format("join-{}.log", i), by);
   }
 
@@ -95,6 +106,8 @@ TEST(Federation, HasTheDigestOfTheSimulationAndLeavesTheModelWithEveryClient) {
   const std::string digest = federation.TrainDigest();
   EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
   EXPECT_EQ(federation.ServedDigest(), digest);
+  const auto refused = FederationSummary(federation.folder.path() / "served")["refused"];
+  EXPECT_TRUE(refused.empty()) << refused << "; connections count, too";
   for (int i = 0; i < 5; ++i) {
     auto& client = *federation.joined[static_cast<size_t>(i)];
     EXPECT_EQ(client.Wait(30), 0) << client.Log();
@@ -124,6 +137,9 @@ TEST(Federation, FullDisksAreAlarmsAndChangeNothing) {
   EXPECT_EQ(federation.server->Wait(300), 3) << federation.server->Log();
   EXPECT_NE(federation.server->Log().find("no checkpoint of round 1"), std::string::npos)
       << federation.server->Log();
+  const std::string audit = TextOf(federation.folder.path() / "served" / "audit.jsonl");
+  EXPECT_NE(audit.find("no checkpoint of this round"), std::string::npos) << audit;
+  EXPECT_NE(audit.find("the trained model could not be saved"), std::string::npos) << audit;
   federation.Serve();
   EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
   EXPECT_EQ(federation.ServedDigest(), digest);
@@ -136,6 +152,109 @@ TEST(Federation, FullDisksAreAlarmsAndChangeNothing) {
     const auto run = federation.folder.path() / fmt::format("joined-{}", i);
     EXPECT_EQ(FederationSummary(run)["model_digest"], digest);
   }
+}
+
+// Weights are rounded on their way: clients end with what was sent, and the coordinator says what
+// that is.
+TEST(Federation, HalfFloatsEndWithOneModelAtEveryClient) {
+  Federation federation(kTinyFile +
+                            " --set partition.clients=2 --set data.limit=100"
+                            " --set server.half=true",
+                        2);
+  federation.address = FreeAddress();
+  federation.Issue();
+  federation.Serve();
+  for (int i = 0; i < 2; ++i) federation.Join(i);
+  EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
+  const auto served = FederationSummary(federation.folder.path() / "served");
+  EXPECT_NE(served["sent_digest"], served["model_digest"]);
+  for (int i = 0; i < 2; ++i) {
+    auto& client = *federation.joined[static_cast<size_t>(i)];
+    EXPECT_EQ(client.Wait(30), 0) << client.Log();
+    const auto run = federation.folder.path() / fmt::format("joined-{}", i);
+    EXPECT_EQ(FederationSummary(run)["model_digest"], served["sent_digest"]);
+  }
+}
+
+TEST(Federation, PlainTextIsForThisMachineAlone) {
+  Federation federation(kTinyFile, 2);
+  federation.address = "192.0.2.1:7433";
+  federation.Issue();
+  const std::string serve =
+      "serve --plain-text --config " + kTinyFile + " --pki pki --out served --listen ";
+  ExpectFailure(Kindred(federation.folder, serve + "0.0.0.0:0"), 4,
+                "plain text is for this machine");
+  EXPECT_FALSE(FileExists(federation.folder.path() / "served"));
+  const Ran joined = Kindred(
+      federation.folder, "join --plain-text --kit kit-c0 --config " + kTinyFile + " --out joined");
+  EXPECT_EQ(joined.code, 4) << joined.err;
+  EXPECT_NE(joined.err.find("plain text is for this machine"), std::string::npos) << joined.err;
+}
+
+TEST(Federation, ACoordinatorThatMayComeToNeedTooMuchMemoryDoesNotStart) {
+  Federation federation(kTinyFile, 2);
+  federation.address = FreeAddress();
+  federation.Issue();
+  const std::string serve = "serve --config " + kTinyFile +
+                            " --pki pki --out served --listen 127.0.0.1:0 --set server.memory=";
+  ExpectFailure(Kindred(federation.folder, serve + "100"), 2, "server.memory allows 100 MB");
+  EXPECT_FALSE(FileExists(federation.folder.path() / "served"));
+}
+
+// Files that may hold what only their owner may know.
+std::vector<std::string> FilesWith(const std::filesystem::path& folder, const std::string& word) {
+  std::vector<std::string> found;
+  for (const auto& name : FilesBelow(folder)) {
+    const auto path = folder / name;
+    if (!std::filesystem::is_regular_file(path)) continue;
+    if (name.find(word) != std::string::npos || TextOf(path).find(word) != std::string::npos) {
+      found.push_back(name);
+    }
+  }
+  return found;
+}
+
+// What an owner calls its images and their classes stays with it: no file of the coordinator has
+// it, and nothing that a client leaves but the folder that it was told to read.
+TEST(Federation, NamesOfFilesAndClassesAndKeysAreInNothingThatIsWritten) {
+  Federation federation(kTinyFile +
+                            " --set data.name=folder --set data.size=16 --set train.rounds=1"
+                            " --set ccl.bank=16 --set train.batch=8",
+                        2);
+  const auto& folder = federation.folder.path();
+  std::mt19937 random(1);
+  for (int i = 0; i < 2 * 2 * 12; ++i) {
+    Bytes pixels(3 * 20 * 20);
+    for (auto& pixel : pixels) pixel = static_cast<uint8_t>(random());
+    const auto place =
+        folder / fmt::format("canary-owner-{}", i % 2) / fmt::format("canary-class-{}", i / 2 % 2);
+    std::filesystem::create_directories(place);
+    WriteFileAtomically(place / fmt::format("canary-file-{}.png", i),
+                        EncodePng(pixels, {3, 20, 20}));
+  }
+  federation.address = FreeAddress();
+  federation.Issue();
+  federation.Serve();
+  for (int i = 0; i < 2; ++i) federation.JoinWith(i, fmt::format("--data canary-owner-{}", i));
+  ASSERT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
+  for (const auto& client : federation.joined) ASSERT_EQ(client->Wait(60), 0) << client->Log();
+  const std::string key = TextOf(folder / "kit-c0" / "client.key");
+  const std::string secret = TextOf(folder / "joined-0" / "state" / "secret");
+  ASSERT_EQ(secret.size(), 32u);
+  const std::vector<std::string> kNone;
+  EXPECT_EQ(FilesWith(folder / "served", "canary"), kNone);
+  EXPECT_EQ(FilesWith(folder / "served", secret), kNone);
+  EXPECT_EQ(FilesWith(folder / "joined-0", "canary-file"), kNone);
+  EXPECT_EQ(FilesWith(folder / "joined-0", "canary-class"), kNone);
+  EXPECT_EQ(FilesWith(folder / "joined-0", "canary-owner"),
+            std::vector<std::string>{"config.toml"});
+  EXPECT_EQ(FilesWith(folder / "joined-0", secret), std::vector<std::string>{"state/secret"});
+  const std::string body = key.substr(key.find('\n') + 40, 60);  // past what all keys share
+  for (const char* place : {"served", "joined-0", "joined-1"}) {
+    EXPECT_EQ(FilesWith(folder / place, body), kNone) << place;
+  }
+  EXPECT_EQ(federation.server->Log().find("canary"), std::string::npos) << federation.server->Log();
+  EXPECT_FALSE(FilesWith(folder, "canary-file").empty()) << "the look itself";
 }
 
 // Whoever is killed at whatever moment: the model is the same.

@@ -35,6 +35,27 @@ class Ranks_ : public testing::Test {
   }
   TemporaryFolder folder = TestFolder();
 
+  // Waits until a run in cut/ has committed its second round, or is over.
+  void AwaitSecondRound(Process& process) {
+    const auto record = folder.path() / "cut" / "checkpoints" / "commit.json";
+    for (int i = 0; i < 3000 && !process.Ended(); ++i) {
+      if (FileExists(record)) {
+        const Bytes bytes = ReadFile(record, 1 << 20);
+        if (std::string(bytes.begin(), bytes.end()).find("round-2") != std::string::npos) return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+  // What was cut goes on on two ranks, and ends with the digest of alone/.
+  void ExpectTheCutRunGoesOn() {
+    const Ran ran = Kindred(folder, "train --resume --out cut", OnRanks(2));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("going on after round"), std::string::npos) << ran.err;
+    EXPECT_EQ(RankSummary(folder, "cut")["model_digest"],
+              RankSummary(folder, "alone")["model_digest"]);
+  }
+
   // The digest of a run with these settings, trained by one process and by ranks.
   void ExpectOneDigest(const std::string& settings, const std::vector<int>& ranks) {
     const Ran alone = Kindred(folder, kTinyRun + settings + " --out alone");
@@ -74,31 +95,48 @@ TEST_F(Ranks_, OneDigestWithARuleThatKeepsModels) {
 }
 
 TEST_F(Ranks_, ARunOfFourRanksGoesOnOnTwo) {
-  const std::string settings = " --set train.rounds=6";
+  const std::string settings = " --set train.rounds=20";
   ASSERT_EQ(Kindred(folder, kTinyRun + settings + " --out alone").code, 0);
-  // Killed after its second checkpoint; what was committed is whole.
-  const auto record = folder.path() / "cut" / "checkpoints" / "commit.json";
+  // Stopped after its second checkpoint; what was committed is whole.
   {
     Process process(folder.path(), kTinyRun + settings + " --out cut", "cut.log",
                     "exec env " + OnRanks(4));
-    for (int i = 0; i < 3000 && !process.Ended(); ++i) {
-      if (FileExists(record)) {
-        const Bytes bytes = ReadFile(record, 1 << 20);
-        if (std::string(bytes.begin(), bytes.end()).find("round-2") != std::string::npos) break;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    AwaitSecondRound(process);
     process.Signal(SIGTERM);  // mpirun ends its ranks
     EXPECT_NE(process.Wait(60).value_or(0), 0) << process.Log();
   }
-  const Ran ran = Kindred(folder, "train --resume --out cut", OnRanks(2));
-  ASSERT_EQ(ran.code, 0) << ran.err;
-  EXPECT_NE(ran.err.find("going on after round"), std::string::npos) << ran.err;
-  EXPECT_EQ(RankSummary(folder, "cut")["model_digest"],
-            RankSummary(folder, "alone")["model_digest"]);
+  ExpectTheCutRunGoesOn();
   const Ran again = Kindred(folder, "train --resume --out cut", OnRanks(2));
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.err.find("the run is finished"), std::string::npos) << again.err;
+}
+
+// Pids of the processes that this one has started.
+std::vector<pid_t> ChildrenOf(pid_t parent) {
+  std::vector<pid_t> children;
+  std::FILE* pipe = ::popen(fmt::format("pgrep -P {}", parent).c_str(), "r");
+  int pid = 0;
+  while (std::fscanf(pipe, "%d", &pid) == 1) children.push_back(pid);
+  ::pclose(pipe);
+  return children;
+}
+
+TEST_F(Ranks_, ARankThatIsKilledEndsTheJobAndTheRunGoesOnFromItsLastRound) {
+  const std::string settings = " --set train.rounds=6";
+  ASSERT_EQ(Kindred(folder, kTinyRun + settings + " --out alone").code, 0);
+  {
+    Process process(folder.path(), kTinyRun + settings + " --out cut", "cut.log",
+                    "exec env " + OnRanks(3));
+    AwaitSecondRound(process);
+    const auto ranks = ChildrenOf(process.pid());
+    ASSERT_EQ(ranks.size(), 3u) << process.Log();
+    ::kill(ranks.back(), SIGKILL);
+    const auto code = process.Wait(60);
+    ASSERT_TRUE(code) << "the others go on: " << process.Log();
+    EXPECT_NE(*code, 0) << process.Log();
+  }
+  EXPECT_FALSE(FileExists(folder.path() / "cut" / "summary.json"));
+  ExpectTheCutRunGoesOn();
 }
 
 TEST_F(Ranks_, WhatOneRankCannotDoEndsAllWithItsLine) {

@@ -105,6 +105,19 @@ TEST(Rules, OneHostileClientMovesTheMeanAlone) {
   }
 }
 
+// theta - (theta_c - theta) is as far from theta as an honest update: no bound on norms sees it.
+// Here theta is 0.
+TEST(Rules, AnUpdateTurnedAroundMovesTheMeanAlone) {
+  for (const auto& kind : RuleKinds()) {
+    auto updates = HonestUpdates(7);
+    updates[2].model.at("a") *= -1;
+    const NamedTensors moved = ApplyRule({.rule = kind.name}, updates);
+    const bool honest = moved.at("a").min().item<float>() >= 0.4f;
+    EXPECT_EQ(honest, std::string(kind.name) != "mean") << kind.name;
+    EXPECT_LE(moved.at("a").max().item<float>(), 0.6f) << kind.name;
+  }
+}
+
 TEST(Rules, WeightsCountForTheMeanAlone) {
   auto updates = HonestUpdates(5);
   for (const auto& kind : RuleKinds()) {

@@ -8,7 +8,8 @@
 
 namespace kindred {
 
-// How many threads `workers` asks for: itself, or when 0 one for each core that this process may use
+// How many threads `workers` asks for: itself, or when 0 one for each core that this process may
+// use
 // (`taskset`, `mpirun --bind-to`).
 int WorkerCount(int workers);
 

@@ -68,6 +68,15 @@ void ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
   outcome.update.metrics["shared_rank"] = spread.rank;
 }
 
+// A channel that no image moves has a variance that falls to 0, which nobody takes.
+void KeepVariancesPositive(const NamedTensors& model) {
+  constexpr double kLeast = 1e-12;
+  torch::NoGradGuard no_gradient;
+  for (const auto& [name, tensor] : model) {
+    if (name.ends_with("running_var")) at::Tensor(tensor).clamp_min_(kLeast);
+  }
+}
+
 }  // namespace
 
 Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
@@ -133,6 +142,7 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   }
   update.loss /= static_cast<double>(update.steps);
   update.metrics = method.EndRound(local);
+  KeepVariancesPositive(method.Shared());
   update.model = Clone(method.Shared());
   ShareFeatures(method, plan, data, options, outcome);
   if (observer) outcome.observed = observer->End();

@@ -94,6 +94,28 @@ TEST(TrainClient, WhatTheObserverSeesStaysOutOfTheUpdate) {
   EXPECT_EQ(DigestOf(other.Train().update.model), DigestOf(outcome.update.model));
 }
 
+// Weights of 0 leave every channel still: its variance is 0, which neither end of the wire takes.
+TEST(TrainClient, VariancesOfDeadChannelsStayPositive) {
+  RoundClient client;
+  client.context.method.name = "moco";
+  const auto method = MakeMethod(client.context);
+  client.plan.model = Clone(method->Shared());
+  for (auto& [name, tensor] : client.plan.model) {
+    if (name.ends_with("running_var") || name.ends_with("weight")) tensor.zero_();
+  }
+  client.plan.lr = 0;
+  client.local = method->NewLocalState();
+  const Outcome outcome =
+      TrainClient(*method, client.plan, client.data, client.options, client.local, {});
+  int variances = 0;
+  for (const auto& [name, tensor] : outcome.update.model) {
+    if (!name.ends_with("running_var")) continue;
+    EXPECT_GT(tensor.min().item<float>(), 0) << name;
+    ++variances;
+  }
+  EXPECT_GT(variances, 0);
+}
+
 TEST(TrainClient, ALossThatIsNotFiniteIsAUsageError) {
   RoundClient client;
   client.plan.lr = 1e30;

@@ -187,7 +187,25 @@ void Coordination::OnRound(const RoundReport& report) {
   const Members members = coordinator_->CurrentMembers();
   WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));
-  record_->Save(done, store_);
+  Save(done);
+}
+
+// The log says why a checkpoint failed; whoever watches the audit log learns that it did.
+void Coordination::Save(int round) {
+  const auto alarm = [&](const std::string& detail) {
+    audit_->Add({.event = "alarm", .round = round, .detail = detail});
+  };
+  try {
+    record_->Save(round, store_);
+  } catch (const Error& error) {
+    alarm(error.what());
+    throw;
+  }
+  if (!IsCommitted(dir_.checkpoints(), round)) {
+    alarm(
+        "no checkpoint of this round; training goes on, but a restart now would lose it: make "
+        "room on the disk");
+  }
 }
 
 void Coordination::LookAtNeighbors(int round) {
@@ -225,6 +243,11 @@ Json Coordination::Summary() const {
       {"config_hash", config_hash_},
       {"version", KINDRED_VERSION},
       {"commit", EmbeddedFile("commit")}};
+  if (experiment_.coordinator.half) {  // what clients end with
+    const Manifest manifest = ManifestOf(record_->Global(), Precision::kHalf);
+    Bytes sent = Pack(record_->Global(), manifest);
+    summary["sent_digest"] = DigestOf(Unpack(sent, manifest));
+  }
   Json list = Json::array();
   for (const auto& [place, member] : members) {
     list.push_back({{"place", place},

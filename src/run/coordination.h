@@ -43,6 +43,7 @@ class Coordination {
 
  private:
   void OnRound(const RoundReport& report);
+  void Save(int round);
   void LookAtNeighbors(int round);
   std::string RunId() const;
 

@@ -216,7 +216,7 @@ std::optional<v1::JoinReply> LookAtRoute(const std::string& address, const Kit& 
 // What images are to be like: as the coordinator says, else as configured.
 ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& config) {
   ApplySettings({offer.settings().begin(), offer.settings().end()}, experiment, config);
-  const EncoderInput input = EncoderInput::FromText(offer.input(), "the coordinator's greeting");
+  const EncoderInput input = OfferedInput(offer.input(), experiment);
   DataOptions& data = experiment.data;
   if (data.name == "folder" && data.size == 0) data.size = input.shape.height;
   if (data.name == "folder") data.channels = input.shape.channels;
@@ -315,7 +315,7 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
     }
     const ImageKind images =
         offer ? TakeOffer(*offer, experiment, config) : ImageKindOf(experiment.data);
-    if (offer) wanted = EncoderInput::FromText(offer->input(), "the coordinator's greeting");
+    if (offer) wanted = OfferedInput(offer->input(), experiment);
     const auto method = MethodOf(experiment, images);
     sizes = SizesOf(experiment, *method);
     mix = method->FeaturesToShare() > 0 ? experiment.privacy.mix : 1;

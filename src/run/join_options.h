@@ -18,6 +18,7 @@ struct JoinOptions {
   int max_batch = 4096;
   int max_width = 256;
   int max_dim = 2048;
+  int max_side = 1024;       // pixels of an image's side
   int max_number = 1 << 16;  // in a method's own settings: bank, prototypes, ...
   int max_download = 2048;   // MB of a model or a bank
   int min_mix = 4;           // images in an encoding at least

@@ -100,8 +100,8 @@ std::string FreshId() {
 void CheckModel(const NamedTensors& model) {
   if (!AllFinite(model)) throw NetworkError("the coordinator sent a model that is not finite");
   for (const auto& [name, tensor] : model) {
-    if (name.ends_with("running_var") && !(tensor >= 0).all().item<bool>()) {
-      throw NetworkError("the coordinator sent {} with negative variances", name);
+    if (name.ends_with("running_var") && !(tensor > 0).all().item<bool>()) {
+      throw NetworkError("the coordinator sent {} with variances that are not positive", name);
     }
   }
 }
@@ -159,11 +159,7 @@ class Participant {
       throw NetworkError("the coordinator asks for {} rounds, client.max_rounds allows {}",
                          offer_.rounds(), experiment_.join.max_rounds);
     }
-    try {
-      input_ = EncoderInput::FromText(offer_.input(), "the coordinator's greeting");
-    } catch (const Error& error) {
-      throw NetworkError("{}", error.what());
-    }
+    input_ = OfferedInput(offer_.input(), experiment_);
     constexpr uint32_t kMostPlace = 1 << 20;
     if (offer_.client() > kMostPlace)
       throw NetworkError("the coordinator's list cannot be so long");

@@ -1,5 +1,6 @@
 #include "run/shared_settings.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/error.h"
@@ -30,6 +31,8 @@ void Bind(Config& config, JoinOptions& options) {
   config.Bind("client.max_width", &options.max_width, "join: likewise, model.width",
               limit(1, 1 << 12));
   config.Bind("client.max_dim", &options.max_dim, "join: likewise, model.dim", limit(1, 1 << 16));
+  config.Bind("client.max_side", &options.max_side, "join: likewise, pixels of an image's side",
+              limit(1, 1 << 14));
   config.Bind("client.max_number", &options.max_number,
               "join: likewise, numbers in a method's own settings", limit(1, 1 << 30));
   config.Bind("client.labels", &options.labels,
@@ -123,6 +126,21 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
     throw NetworkError("the coordinator sets privacy.mix = {}, client.min_mix asks for {}",
                        experiment.privacy.mix, join.min_mix);
   }
+}
+
+EncoderInput OfferedInput(const std::string& text, const Experiment& experiment) {
+  EncoderInput input;
+  try {
+    input = EncoderInput::FromText(text, "the coordinator's greeting");
+  } catch (const Error& error) {
+    throw NetworkError("{}", error.what());
+  }
+  const int side = std::max(input.shape.height, input.shape.width);
+  if (side > experiment.join.max_side) {
+    throw NetworkError("the coordinator asks for images of side {}, client.max_side allows {}",
+                       side, experiment.join.max_side);
+  }
+  return input;
 }
 
 }  // namespace kindred

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/encoder.h"
 #include "run/experiment.h"
 
 namespace kindred {
@@ -15,5 +16,9 @@ std::vector<std::string> SharedSettings(const Config& config);
 // beyond what [client] allows.
 void ApplySettings(const std::vector<std::string>& settings, const Experiment& experiment,
                    Config& config);
+
+// What a coordinator's images are like, by its greeting. Throws a network error when it cannot be
+// read or is beyond what [client] allows.
+EncoderInput OfferedInput(const std::string& text, const Experiment& experiment);
 
 }  // namespace kindred

@@ -71,5 +71,19 @@ TEST(Settings, AClientsOwnLimitsWin) {
               [&] { ApplySettings({"train.epochs = 6"}, experiment, config); });
 }
 
+TEST(Settings, ImagesLargerThanAClientWantsAreRefused) {
+  Experiment experiment;
+  const auto offered = [&](int height, int width) {
+    return OfferedInput(EncoderInput{.shape = {3, height, width}}.ToText(), experiment);
+  };
+  EXPECT_EQ(offered(1024, 1024).shape.height, 1024);
+  ExpectError(ExitCode::kNetwork, "client.max_side allows 1024", [&] { offered(1025, 32); });
+  ExpectError(ExitCode::kNetwork, "client.max_side allows 1024", [&] { offered(32, 16384); });
+  ExpectError(ExitCode::kNetwork, "coordinator", [&] { OfferedInput("{}", experiment); });
+  BindExperiment(experiment).Apply("client.max_side", "32", "test");
+  EXPECT_EQ(offered(32, 32).shape.width, 32);
+  ExpectError(ExitCode::kNetwork, "client.max_side allows 32", [&] { offered(33, 33); });
+}
+
 }  // namespace
 }  // namespace kindred

@@ -17,51 +17,16 @@ constexpr float kNear = 1e-3f;      // a distance
 constexpr int64_t kEnough = 8;      // rows, to say that they are too much alike
 constexpr double kOneLine = 1.001;  // an effective rank
 
-constexpr size_t kColumns = 4;
-using Columns = std::array<int64_t, kColumns>;
-
-// A row and its values in a few columns, side by side so that most rows need not be looked up.
-struct Placed {
-  std::array<float, kColumns> at = {};
-  const float* row = nullptr;
-};
-
-// The widest columns tell rows apart best.
-Columns WidestColumns(const at::Tensor& rows) {
-  Columns columns = {};
-  if (rows.size(0) < 2) return columns;
-  const auto order = rows.var(0).argsort(/*dim=*/0, /*descending=*/true);
-  for (size_t i = 0; i < kColumns; ++i) {
-    columns[i] = order[static_cast<int64_t>(i) % order.size(0)].item<int64_t>();
-  }
-  return columns;
-}
-
-// All rows in the order of the first column. Rows that are near each other are near in every
-// column.
-std::vector<Placed> InOrder(const std::vector<at::Tensor>& parts, const Columns& columns) {
-  std::vector<Placed> placed;
-  for (const auto& rows : parts) {
-    for (int64_t i = 0; i < rows.size(0); ++i) {
-      const float* row = rows.data_ptr<float>() + i * rows.size(1);
-      Placed& each = placed.emplace_back();
-      each.row = row;
-      for (size_t c = 0; c < kColumns; ++c) each.at[c] = row[columns[c]];
-    }
-  }
-  std::sort(placed.begin(), placed.end(),
-            [](const Placed& a, const Placed& b) { return a.at[0] < b.at[0]; });
-  return placed;
-}
+using Placed = OrderedRows::Placed;
 
 // |a - b|^2; anything above the limit when it is above.
-float SquaredGap(const Placed& a, const Placed& b, int64_t width) {
+float SquaredGap(const Placed& a, const Placed& b, int64_t width, float near) {
   constexpr int64_t kAtATime = 16;
   float sum = 0;
-  for (size_t c = 1; c < kColumns; ++c) sum = std::max(sum, std::abs(a.at[c] - b.at[c]));
-  if (sum > kNear) return std::numeric_limits<float>::infinity();
+  for (size_t c = 1; c < a.at.size(); ++c) sum = std::max(sum, std::abs(a.at[c] - b.at[c]));
+  if (sum > near) return std::numeric_limits<float>::infinity();
   sum = 0;
-  for (int64_t start = 0; start < width && sum <= kNear * kNear; start += kAtATime) {
+  for (int64_t start = 0; start < width && sum <= near * near; start += kAtATime) {
     for (int64_t i = start; i < std::min(width, start + kAtATime); ++i) {
       sum += (a.row[i] - b.row[i]) * (a.row[i] - b.row[i]);
     }
@@ -69,9 +34,10 @@ float SquaredGap(const Placed& a, const Placed& b, int64_t width) {
   return sum;
 }
 
-int64_t CountAlike(const std::vector<Placed>& own, int64_t width) {
+int64_t CountAlike(const OrderedRows& rows) {
+  const std::vector<Placed>& own = rows.rows();
   const auto alike = [&](size_t i, size_t j) {
-    return SquaredGap(own[i], own[j], width) <= kNear * kNear;
+    return SquaredGap(own[i], own[j], rows.width(), kNear) <= kNear * kNear;
   };
   int64_t count = 0;
   for (size_t i = 0; i < own.size(); ++i) {
@@ -87,39 +53,79 @@ int64_t CountAlike(const std::vector<Placed>& own, int64_t width) {
   return count;
 }
 
-// The least |row - other|^2 over the others that are near, or something above the limit.
-float LeastGap(const Placed& own, const std::vector<Placed>& others, int64_t width) {
-  auto at = std::lower_bound(others.begin(), others.end(), own.at[0] - kNear,
-                             [](const Placed& each, float value) { return each.at[0] < value; });
-  float least = std::numeric_limits<float>::infinity();
-  for (; at != others.end() && at->at[0] <= own.at[0] + kNear && least > 0; ++at) {
-    least = std::min(least, SquaredGap(own, *at, width));
+// The widest columns tell rows apart best; a few rows of each client say which they are.
+std::array<int64_t, 4> WidestColumns(const std::vector<at::Tensor>& parts) {
+  constexpr int64_t kFew = 64;
+  const int64_t of_each = std::max<int64_t>(2, kFew / static_cast<int64_t>(parts.size()));
+  std::vector<at::Tensor> few;
+  for (const auto& rows : parts) few.push_back(rows.slice(0, 0, of_each));
+  const auto some = torch::cat(few);
+  std::array<int64_t, 4> columns = {};
+  if (some.size(0) < 2) return columns;
+  const auto order = some.var(0).argsort(/*dim=*/0, /*descending=*/true);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    columns[i] = order[static_cast<int64_t>(i) % order.size(0)].item<int64_t>();
   }
-  return least;
+  return columns;
 }
 
 }  // namespace
 
-std::optional<std::string> WhyNotOwnFeatures(const at::Tensor& features,
-                                             const std::vector<at::Tensor>& others) {
+OrderedRows::OrderedRows(const std::map<int, at::Tensor>& rows) {
+  torch::NoGradGuard no_gradient;
+  std::vector<int> clients;
+  for (const auto& [client, tensor] : rows) {
+    if (tensor.size(0) == 0) continue;
+    kept_.push_back(tensor.contiguous());
+    clients.push_back(client);
+  }
+  if (kept_.empty()) return;
+  width_ = kept_[0].size(1);
+  columns_ = WidestColumns(kept_);
+  for (size_t k = 0; k < kept_.size(); ++k) {
+    const float* first = kept_[k].data_ptr<float>();
+    for (int64_t i = 0; i < kept_[k].size(0); ++i) {
+      placed_.push_back(Place(first + i * width_, clients[k]));
+    }
+  }
+  std::sort(placed_.begin(), placed_.end(),
+            [](const Placed& a, const Placed& b) { return a.at[0] < b.at[0]; });
+}
+
+OrderedRows::Placed OrderedRows::Place(const float* row, int client) const {
+  Placed placed = {.row = row, .client = client};
+  for (size_t c = 0; c < columns_.size(); ++c) placed.at[c] = row[columns_[c]];
+  return placed;
+}
+
+float OrderedRows::LeastGap(const Placed& own, float near) const {
+  auto at = std::lower_bound(placed_.begin(), placed_.end(), own.at[0] - near,
+                             [](const Placed& each, float value) { return each.at[0] < value; });
+  float least = std::numeric_limits<float>::infinity();
+  for (; at != placed_.end() && at->at[0] <= own.at[0] + near && least > 0; ++at) {
+    if (at->client != own.client) least = std::min(least, SquaredGap(own, *at, width_, near));
+  }
+  return least;
+}
+
+std::optional<std::string> WhyNotOwnFeatures(const at::Tensor& features, int client,
+                                             const OrderedRows& shared) {
   torch::NoGradGuard no_gradient;
   const auto rows = features.contiguous();
   const int64_t count = rows.size(0), width = rows.size(1);
   if (count == 0) return std::nullopt;
-  const Columns columns = WidestColumns(rows);
-  const auto own = InOrder({rows}, columns);
   if (count >= kEnough) {
-    const int64_t alike = CountAlike(own, width);
+    const int64_t alike = CountAlike(OrderedRows({{client, rows}}));
     if (2 * alike > count) {
       return fmt::format("{} of {} rows are nearly another one of them", alike, count);
     }
     const double rank = SpreadOf(rows).rank;
     if (rank < kOneLine) return fmt::format("all rows on one line: effective rank {:.5f}", rank);
   }
-  const auto there = InOrder(others, columns);
   int64_t near = 0;
-  for (const Placed& row : own) {
-    const float gap = LeastGap(row, there, width);
+  for (int64_t i = 0; i < count; ++i) {
+    const float* row = rows.data_ptr<float>() + i * width;
+    const float gap = shared.LeastGap(shared.Place(row, client), kNear);
     if (gap == 0) return "a row is copied from another client's";
     near += gap <= kNear * kNear;
   }

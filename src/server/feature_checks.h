@@ -3,17 +3,48 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace kindred {
 
+// Rows of features in the order of a column, so that those near to one are found fast: rows that
+// are near each other are near in every column. Keeps the tensors, no copy of them.
+class OrderedRows {
+ public:
+  OrderedRows() = default;  // none
+  // [n, D] unit rows of floats, by client.
+  explicit OrderedRows(const std::map<int, at::Tensor>& rows);
+
+  struct Placed {
+    std::array<float, 4> at = {};  // the row in a few columns: most rows need not be looked up
+    const float* row = nullptr;
+    int client = 0;
+  };
+
+  const std::vector<Placed>& rows() const { return placed_; }
+  int64_t width() const { return width_; }
+  // A row of the same width beside them.
+  Placed Place(const float* row, int client) const;
+  // The least |row - other|^2 over the rows of other clients, or something above `near` squared.
+  float LeastGap(const Placed& own, float near) const;
+
+ private:
+  std::vector<at::Tensor> kept_;
+  std::array<int64_t, 4> columns_ = {};
+  int64_t width_ = 0;
+  std::vector<Placed> placed_;
+};
+
 // Why not: more than half of the rows are nearly another one of them, or all lie on one line (of
-// few rows neither can be said); one is copied bit for bit from `others`, or more than a tenth
-// nearly. Nearly: a distance of up to .001, which encodings of different images never come to while
-// learning goes on. rows, others: [n, D] unit rows of floats.
-std::optional<std::string> WhyNotOwnFeatures(const at::Tensor& rows,
-                                             const std::vector<at::Tensor>& others);
+// few rows neither can be said); one is copied bit for bit from another client's, or more than a
+// tenth nearly. Nearly: a distance of up to .001, which encodings of different images never come to
+// while learning goes on. rows: [n, D] unit rows of floats of this client; shared: of all, D wide.
+std::optional<std::string> WhyNotOwnFeatures(const at::Tensor& rows, int client,
+                                             const OrderedRows& shared);
 
 }  // namespace kindred

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
+
 #include "base/rng.h"
 
 namespace kindred {
@@ -19,7 +21,10 @@ at::Tensor CheckedRows(int64_t count, uint64_t seed, double spread = 1) {
 }
 
 std::string WhyOf(const at::Tensor& rows, const std::vector<at::Tensor>& others = {}) {
-  return WhyNotOwnFeatures(rows, others).value_or("");
+  std::map<int, at::Tensor> shared = {{0, CheckedRows(50, 99)}};
+  if (rows.size(0) > 0) shared[0] = torch::cat({shared[0], rows});  // its own, of the round before
+  for (size_t i = 0; i < others.size(); ++i) shared[static_cast<int>(i) + 1] = others[i];
+  return WhyNotOwnFeatures(rows, 0, OrderedRows(shared)).value_or("");
 }
 
 TEST(WhyNotOwnFeatures, HonestRowsPass) {
@@ -68,6 +73,37 @@ TEST(WhyNotOwnFeatures, RowsOfOtherClients) {
   EXPECT_NE(WhyOf(rows, others).find("300 of 300 rows are nearly another client's"),
             std::string::npos);
   EXPECT_EQ(WhyOf(rows, {others[1]}), "") << "there is nothing to copy from";
+}
+
+// The order is by a few columns of a few rows; what is found does not depend on it.
+TEST(OrderedRows, TheLeastGapIsThatOfAllPairs) {
+  constexpr float kNear = 0.3f;
+  const std::map<int, at::Tensor> parts = {{3, CheckedRows(70, 1)},
+                                           {5, CheckedRows(1, 2)},
+                                           {9, CheckedRows(40, 3, 0.05)},
+                                           {11, CheckedRows(40, 4, 0.05)}};
+  const OrderedRows ordered(parts);
+  EXPECT_EQ(ordered.rows().size(), 151u);
+  int near = 0;
+  for (const auto& [client, rows] : parts) {
+    for (int64_t i = 0; i < rows.size(0); ++i) {
+      float least = INFINITY;
+      for (const auto& [other, their] : parts) {
+        if (other == client) continue;
+        least = std::min(least, (their - rows[i]).square().sum(1).min().item<float>());
+      }
+      const float found =
+          ordered.LeastGap(ordered.Place(rows.data_ptr<float>() + i * rows.size(1), client), kNear);
+      if (least > kNear * kNear) {
+        EXPECT_GT(found, kNear * kNear);
+      } else {
+        EXPECT_NEAR(found, least, 1e-6);
+        ++near;
+      }
+    }
+  }
+  EXPECT_GT(near, 0);
+  EXPECT_EQ(OrderedRows().LeastGap({}, kNear), INFINITY);
 }
 
 }  // namespace

@@ -57,12 +57,10 @@ RemoteBank FeaturePool::RemoteFor(int client, int round, int max_remote, uint64_
   return remote;
 }
 
-std::vector<at::Tensor> FeaturePool::Others(int client) const {
-  std::vector<at::Tensor> others;
-  for (const auto& [owner, entry] : entries_) {
-    if (owner != client) others.push_back(entry.rows);
-  }
-  return others;
+std::map<int, at::Tensor> FeaturePool::All() const {
+  std::map<int, at::Tensor> all;
+  for (const auto& [client, entry] : entries_) all.emplace(client, entry.rows);
+  return all;
 }
 
 int64_t FeaturePool::Rows() const {

@@ -25,8 +25,8 @@ class FeaturePool {
   // max_remote rows a uniform sample of them, drawn anew for each round and client.
   RemoteBank RemoteFor(int client, int round, int max_remote, uint64_t seed) const;
 
-  // The features of all other clients, a matrix each, sharing memory.
-  std::vector<at::Tensor> Others(int client) const;
+  // The features by client, sharing memory.
+  std::map<int, at::Tensor> All() const;
 
   int64_t Rows() const;
 

@@ -73,7 +73,11 @@ class Gathered {
  public:
   // All must outlive it; the state is that of the round's beginning.
   Gathered(const RoundLoopOptions& options, const Chosen& chosen, const ServerState& state)
-      : options_(options), state_(state), usual_(state.usual), rule_(MakeRule(options.rule)) {
+      : options_(options),
+        state_(state),
+        shared_(state.pool.All()),
+        usual_(state.usual),
+        rule_(MakeRule(options.rule)) {
     if (usual_.norm == 0 && options.limits.norm_ratio > 0) usual_ = {NormOf(state.global), 0};
     if (!options.images_of) return;
     for (const int client : chosen.clients) enrolled_[client] = options.images_of(client);
@@ -94,7 +98,7 @@ class Gathered {
                                  .usual = usual_,
                                  .features_width = options_.features_width,
                                  .features_most = options_.features_most,
-                                 .others = state_.pool.Others(arrival.client)};
+                                 .shared = &shared_};
     double norm = 0;
     if (auto why = WhyNotUpdate(arrival, limits, &norm)) return why;
     weight_ += arrival.images;
@@ -156,6 +160,7 @@ class Gathered {
 
   const RoundLoopOptions& options_;
   const ServerState& state_;
+  OrderedRows shared_;  // the pool's
   UsualDelta usual_;
   std::map<int, int64_t> enrolled_, weights_;  // of those asked
   std::unique_ptr<Aggregate> rule_;

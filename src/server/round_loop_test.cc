@@ -151,6 +151,31 @@ TEST(RunRounds, EachRoundGoesToItsSampleOfClients) {
   EXPECT_TRUE(differ);
 }
 
+TEST(RunRounds, OverSelectionAsksMoreThanItWants) {
+  struct Fast : FakeTransport {
+    std::vector<Chosen> asked;
+    std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                               const OnArrival& on_arrival) override {
+      asked.push_back(chosen);
+      Chosen first = chosen;  // the others are too slow
+      first.clients.resize(static_cast<size_t>(chosen.wanted));
+      return FakeTransport::Run(plan_for, first, on_arrival);
+    }
+  } transport;
+  transport.count = 10;
+  ServerState state = {.global = LoopModel()};
+  std::vector<int> counts;
+  RunRounds({.train = {.rounds = 3, .batch = 1, .participation = 0.4, .seed = 9},
+             .limits = {.norm_ratio = 0},
+             .over_selection = 0.5},
+            transport, state, [&](const RoundReport& report) { counts.push_back(report.clients); });
+  EXPECT_EQ(counts, std::vector<int>(3, 4));
+  for (size_t round = 0; round < 3; ++round) {
+    EXPECT_EQ(transport.asked[round].wanted, 4);
+    EXPECT_EQ(transport.asked[round].clients, SampleClients(10, 0.6, static_cast<int>(round), 9));
+  }
+}
+
 TEST(RunRounds, RoundsAreReportedInOrderWithTheModelInPlace) {
   FakeTransport transport;
   auto global = LoopModel();

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "model/distance.h"
-#include "server/feature_checks.h"
 
 namespace kindred {
 namespace {
@@ -33,7 +32,8 @@ Why WhyNotImages(const Arrival& arrival, const UpdateLimits& limits) {
     return fmt::format("images: {}, enrolled with {}", arrival.images, limits.enrolled);
   }
   if (arrival.images > limits.most_images) {
-    return fmt::format("images: {}, the round has room for {}", arrival.images, limits.most_images);
+    return fmt::format("full: {} images, the sum of the round has room for {}", arrival.images,
+                       limits.most_images);
   }
   return std::nullopt;
 }
@@ -101,15 +101,12 @@ std::span<const float> FloatsOf(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel())};
 }
 
-// A variance may be 0 only where the global one is: a channel that is dead for everyone.
-Why WhyNotVariances(const std::string& name, const at::Tensor& own, const at::Tensor& global) {
-  const auto a = FloatsOf(own), b = FloatsOf(global);
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] < 0 || (a[i] == 0 && b[i] != 0)) {
-      return fmt::format("values: {} holds {}, a variance", name, a[i]);
-    }
-  }
-  return std::nullopt;
+// Clients keep the variances of dead channels above 0 (client/round).
+Why WhyNotVariances(const std::string& name, std::span<const float> variances) {
+  const auto bad = std::find_if(variances.begin(), variances.end(),
+                                [](float variance) { return variance <= 0; });
+  if (bad == variances.end()) return std::nullopt;
+  return fmt::format("values: {} holds {}, a variance", name, *bad);
 }
 
 // A counter may grow by what the client's steps can have added.
@@ -146,7 +143,7 @@ Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squ
     }
     squared += seen.squared;
     if (name.ends_with("running_var")) {
-      if (auto why = WhyNotVariances(name, own, global)) return why;
+      if (auto why = WhyNotVariances(name, values)) return why;
     }
   }
   return std::nullopt;
@@ -173,7 +170,10 @@ Why WhyNotShared(const Arrival& arrival, const UpdateLimits& limits) {
   if (!arrival.features.defined()) return std::nullopt;
   const int64_t most = std::min<int64_t>(limits.features_most, arrival.images);
   Why why = WhyNotFeatures(arrival.features, limits.features_width, most);
-  if (!why) why = WhyNotOwnFeatures(arrival.features, limits.others);
+  if (!why) {
+    why = WhyNotOwnFeatures(arrival.features, arrival.client,
+                            limits.shared != nullptr ? *limits.shared : OrderedRows());
+  }
   if (why) return "features: " + *why;
   return std::nullopt;
 }

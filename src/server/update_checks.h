@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/feature_checks.h"
 #include "transport/transport.h"
 
 namespace kindred {
@@ -25,7 +26,7 @@ struct UpdateLimits {
   double norm_ratio = 0;  // times the usual one; 0: none
   UsualDelta usual = {};
   int features_width = 0, features_most = 0;
-  std::vector<at::Tensor> others = {};  // features that other clients have shared
+  const OrderedRows* shared = nullptr;  // features that clients have shared; null: none
 };
 
 // Why an update is refused, one line; nothing: it counts. The line starts with what is wrong and a
@@ -33,7 +34,8 @@ struct UpdateLimits {
 //   manifest  other tensors, shapes or kinds than the global model's
 //   values    a float that is not finite or of 2^20 and above, a running variance that is not
 //             positive, a counter that is negative or that no round could have reached
-//   images    not the number enrolled, less than one, more than the sum of weights takes
+//   images    not the number enrolled, or less than one
+//   full      more images than the sum of weights still takes: not this client's fault
 //   norm      further from the global model than max_norm, or than norm_ratio times the usual; of a
 //             client with more steps than usual, so many times more
 //   features  not unit rows of that width, more than it may share, nearly all the same, or copied

@@ -118,12 +118,6 @@ TEST(WhyNotUpdate, VariancesThatAreNotPositive) {
     EXPECT_EQ(why.find("values: q/bn.running_var holds"), 0u) << bad;
   }
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.at("q/bn.running_var")[1] = 1e-44f; }), "");
-  // A channel that is dead for everyone stays so.
-  EXPECT_EQ(WhyAfter([](Checked& c) {
-              c.arrival.model.at("q/bn.running_var")[1] = 0;
-              c.global.at("q/bn.running_var")[1] = 0;
-            }),
-            "");
 }
 
 TEST(WhyNotUpdate, CountersThatNoRoundReaches) {
@@ -141,7 +135,7 @@ TEST(WhyNotUpdate, CountersThatNoRoundReaches) {
             "");
 }
 
-TEST(WhyNotUpdate, ImagesThatWereNotEnrolled) {
+TEST(WhyNotUpdate, ImagesThatWereNotEnrolledOrHaveNoRoom) {
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.images = 21; }), "images: 21, enrolled with 20");
   for (const int64_t bad : {int64_t{0}, int64_t{-5}, std::numeric_limits<int64_t>::min()}) {
     EXPECT_EQ(WhyAfter([&](Checked& c) {
@@ -155,7 +149,7 @@ TEST(WhyNotUpdate, ImagesThatWereNotEnrolled) {
                 c.arrival.images = bad;
                 c.limits.enrolled = 0;
               }),
-              fmt::format("images: {}, the round has room for 1000", bad));
+              fmt::format("full: {} images, the sum of the round has room for 1000", bad));
   }
 }
 
@@ -212,6 +206,26 @@ TEST(WhyNotUpdate, DeltasThatAreTooLong) {
   EXPECT_EQ(with_usual(0, 0), "") << "nothing to compare with";
 }
 
+// A model turned around holds negative variances, and is two models' lengths away; a delta turned
+// around is as long as an honest one, which the robust rules alone outvote (aggregate/rule_test).
+TEST(WhyNotUpdate, ModelsTurnedAroundAreRefusedDeltasAreNotSeen) {
+  const auto turned = [](bool variances, bool delta) {
+    return WhyAfter([&](Checked& c) {
+      c.limits.norm_ratio = 1.2;
+      c.limits.usual = {5, 8};
+      for (auto& [name, tensor] : c.arrival.model) {
+        if (tensor.scalar_type() == torch::kInt64) continue;
+        if (name.ends_with("running_var") && !variances) continue;
+        const at::Tensor around = delta ? 2 * c.global.at(name) - tensor : -tensor;
+        tensor = around.contiguous();
+      }
+    });
+  };
+  EXPECT_EQ(turned(true, false).find("values: q/bn.running_var"), 0u);
+  EXPECT_EQ(turned(false, false).find("norm: "), 0u) << turned(false, false);
+  EXPECT_EQ(turned(false, true), "");
+}
+
 TEST(WhyNotUpdate, FeaturesThatCannotBe) {
   const auto with = [](const at::Tensor& features) {
     return WhyAfter([&](Checked& c) { c.arrival.features = features; });
@@ -229,8 +243,11 @@ TEST(WhyNotUpdate, FeaturesThatCannotBe) {
               c.arrival.seen = 10;
             }),
             "features: 6 rows, at most 5");
-  EXPECT_EQ(WhyAfter([&](Checked& c) { c.limits.others = {rows.slice(0, 2, 3).contiguous()}; }),
+  const auto copied = rows.slice(0, 2, 3).contiguous();
+  const OrderedRows of_another({{4, copied}}), its_own({{3, copied}});
+  EXPECT_EQ(WhyAfter([&](Checked& c) { c.limits.shared = &of_another; }),
             "features: a row is copied from another client's");
+  EXPECT_EQ(WhyAfter([&](Checked& c) { c.limits.shared = &its_own; }), "");
 }
 
 }  // namespace

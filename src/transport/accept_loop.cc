@@ -23,6 +23,8 @@ namespace {
 
 // How long to leave the listener alone when accept() fails for want of something.
 constexpr int kPauseMilliseconds = 50;
+// How often it looks which connections were closed, when nobody comes.
+constexpr int kLookMilliseconds = 1000;
 
 using HostAddresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
@@ -83,6 +85,11 @@ std::string BoundAddress(int listener) {
   return FormatAddress({text, ntohs(six ? v6.sin6_port : v4.sin_port)});
 }
 
+int PortOf(const sockaddr_storage& peer) {
+  return ntohs(peer.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
+                                          : reinterpret_cast<const sockaddr_in&>(peer).sin_port);
+}
+
 int OpenSpare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 bool IsLoopbackAddress(const addrinfo& place) {
@@ -98,8 +105,8 @@ bool IsLoopbackAddress(const addrinfo& place) {
 }  // namespace
 
 AcceptLoop::AcceptLoop(const std::string& address, const AcceptLimits& limits,
-                       std::function<void(int fd)> hand_over)
-    : limits_(limits), hand_over_(std::move(hand_over)) {
+                       std::function<void(int fd)> hand_over, AcceptNews news)
+    : limits_(limits), hand_over_(std::move(hand_over)), news_(std::move(news)) {
   const HostAddresses places = Lookup(ParseAddress(address));
   int error = 0;
   for (const addrinfo* place = places.get(); place && listener_ < 0; place = place->ai_next) {
@@ -149,8 +156,10 @@ void AcceptLoop::Serve(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     // While it rests, only a stop wakes it: what waits at the listener would do so at once.
     pollfd waiting[] = {{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
-    ::poll(waiting, rest ? 1 : 2, rest ? kPauseMilliseconds : -1);
-    if (!stop.stop_requested()) rest = !AcceptWaiting();
+    ::poll(waiting, rest ? 1 : 2, rest ? kPauseMilliseconds : kLookMilliseconds);
+    if (stop.stop_requested()) return;
+    ForgetClosed();
+    rest = !AcceptWaiting();
   }
 }
 
@@ -185,46 +194,70 @@ bool AcceptLoop::AcceptWaiting() {
 // Out of descriptors: the one held in reserve takes the connection off the queue, so that whoever
 // waits hears at once and those who come later are seen.
 bool AcceptLoop::AcceptAndRefuse() {
-  const std::lock_guard lock(mutex_);
-  ++counts_.failures;
-  if (spare_ < 0) return false;
-  ::close(spare_);
-  const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (fd >= 0) {
-    ::close(fd);
-    ++counts_.refused;
+  int fd = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.failures;
+    if (spare_ < 0) return false;
+    ::close(spare_);
+    fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      ::close(fd);
+      ++counts_.refused;
+    }
+    spare_ = OpenSpare();
   }
-  spare_ = OpenSpare();
+  if (fd >= 0) TellRefused("connections");
   return fd >= 0;
 }
 
 void AcceptLoop::Take(int fd, const sockaddr_storage& peer) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (Admit(fd, OriginOf(peer))) {
-    hand_over_(fd);
-  } else {
+  if (const char* reason = Admit(fd, peer)) {
     ::close(fd);
+    TellRefused(reason);
+  } else {
+    hand_over_(fd);
   }
 }
 
-// Counts a connection among the open ones, unless there are too many.
-bool AcceptLoop::Admit(int fd, const Origin& origin) {
+void AcceptLoop::TellRefused(const char* reason) const {
+  if (news_.refused) news_.refused(reason);
+}
+
+void AcceptLoop::ForgetClosed() {
+  std::vector<int> ports;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(connections_, [&](const Connection& each) {
+      if (IsOpen(each)) return false;
+      ports.push_back(each.port);
+      return true;
+    });
+  }
+  for (const int port : ports) {
+    if (news_.closed) news_.closed(port);
+  }
+}
+
+// Counts a connection among the open ones, unless there are too many: then says why not.
+const char* AcceptLoop::Admit(int fd, const sockaddr_storage& peer) {
   struct stat status;
   const bool known = ::fstat(fd, &status) == 0;
+  const Origin origin = OriginOf(peer);
   const std::lock_guard lock(mutex_);
-  std::erase_if(connections_, [](const Connection& each) { return !IsOpen(each); });
   const auto from_there =
       std::count_if(connections_.begin(), connections_.end(),
                     [&](const Connection& each) { return each.origin == origin; });
-  if (!known || static_cast<int>(connections_.size()) >= limits_.total ||
-      from_there >= limits_.per_address) {
+  const bool full = !known || static_cast<int>(connections_.size()) >= limits_.total;
+  if (full || from_there >= limits_.per_address) {
     ++counts_.refused;
-    return false;
+    return full ? "connections" : "address";
   }
-  connections_.push_back({fd, status.st_dev, status.st_ino, origin});
+  connections_.push_back({fd, status.st_dev, status.st_ino, origin, PortOf(peer)});
   ++counts_.accepted;
-  return true;
+  return nullptr;
 }
 
 bool AcceptLoop::IsOpen(const Connection& connection) {

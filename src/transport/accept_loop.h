@@ -25,6 +25,15 @@ struct AcceptLimits {
   int per_address = 256;  // of them, from one IPv4 address or one IPv6 network (/64)
 };
 
+// Told of what came of connections, on the loop's thread; both optional, and throw nothing.
+struct AcceptNews {
+  // One was closed at once: "connections", there are too many or no descriptors are left;
+  // "address", too many are of one address.
+  std::function<void(const char* reason)> refused = {};
+  // One that was handed over, from this port of its machine, is closed. Known within seconds.
+  std::function<void(int port)> closed = {};
+};
+
 struct AcceptCounts {
   int64_t accepted = 0;  // handed over
   int64_t refused = 0;   // closed at once, being over a limit or for want of descriptors
@@ -39,7 +48,7 @@ class AcceptLoop {
   // be closed by its new owner. It throws nothing. Throws a network error that says what to do when
   // the port is taken or the address is not of this machine.
   AcceptLoop(const std::string& address, const AcceptLimits& limits,
-             std::function<void(int fd)> hand_over);
+             std::function<void(int fd)> hand_over, AcceptNews news = {});
   ~AcceptLoop();  // accepts no more; connections that were handed over live on
   AcceptLoop(const AcceptLoop&) = delete;
   AcceptLoop& operator=(const AcceptLoop&) = delete;
@@ -59,6 +68,7 @@ class AcceptLoop {
     int fd;
     uint64_t device, inode;
     Origin origin;
+    int port;
   };
 
   static Origin OriginOf(const sockaddr_storage& peer);
@@ -68,10 +78,13 @@ class AcceptLoop {
   bool AcceptWaiting();
   bool AcceptAndRefuse();
   void Take(int fd, const sockaddr_storage& peer);
-  bool Admit(int fd, const Origin& origin);
+  const char* Admit(int fd, const sockaddr_storage& peer);
+  void ForgetClosed();
+  void TellRefused(const char* reason) const;
 
   AcceptLimits limits_;
   std::function<void(int fd)> hand_over_;
+  AcceptNews news_;
   int listener_ = -1, wake_ = -1;
   int spare_ = -1;  // given up for a moment when descriptors run out
   std::string address_;

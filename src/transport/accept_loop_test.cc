@@ -61,6 +61,14 @@ class PlainConnection {
     return ::connect(fd, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
   }
 
+  // The one it comes from.
+  int Port() const {
+    sockaddr_in own = {};
+    socklen_t size = sizeof own;
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&own), &size);
+    return ntohs(own.sin_port);
+  }
+
   // Whether the other side closes it.
   bool IsClosed() const {
     pollfd waiting = {fd_, POLLIN, 0};
@@ -155,6 +163,40 @@ TEST(AcceptLoop, ConnectionsOverALimitAreClosedAtOnce) {
     EXPECT_TRUE(six.IsClosed());
     EXPECT_EQ(loop.counts().accepted, 3);
     EXPECT_EQ(loop.counts().open, 2);
+  }
+}
+
+TEST(AcceptLoop, TellsWhyItRefusesAndWhichConnectionsHaveEnded) {
+  for (const bool by_address : {false, true}) {
+    Keeper keeper;
+    std::mutex mutex;
+    std::vector<std::string> refused;
+    std::vector<int> closed;
+    const AcceptNews news = {.refused =
+                                 [&](const char* reason) {
+                                   const std::lock_guard lock(mutex);
+                                   refused.push_back(reason);
+                                 },
+                             .closed =
+                                 [&](int port) {
+                                   const std::lock_guard lock(mutex);
+                                   closed.push_back(port);
+                                 }};
+    const AcceptLoop loop("127.0.0.1:0",
+                          {.total = by_address ? 9 : 1, .per_address = by_address ? 1 : 9},
+                          keeper.HandOver(), news);
+    const PlainConnection one(loop);
+    ASSERT_TRUE(Eventually([&] { return keeper.Kept().size() == 1; }));
+    const PlainConnection two(loop);
+    EXPECT_TRUE(two.IsClosed());
+    keeper.CloseOne();
+    ASSERT_TRUE(Eventually([&] {
+      const std::lock_guard lock(mutex);
+      return !closed.empty();
+    }));
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(refused, std::vector<std::string>{by_address ? "address" : "connections"});
+    EXPECT_EQ(closed, std::vector<int>{one.Port()});
   }
 }
 

@@ -7,14 +7,12 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/name.h"
 
 namespace kindred {
 
 namespace {
 
 constexpr auto kTurn = std::chrono::milliseconds(200);  // how often a wait looks at the stop flag
-constexpr int kMostMissed = 2;  // rounds in a row after which a silent client is not waited for
 
 std::string FreshNonce() {
   std::string nonce(16, '\0');
@@ -39,16 +37,6 @@ Refused RefusedFor(const std::string& why) {
   return {why.substr(0, colon), why};
 }
 
-// A client that missed rounds has called: it is asked again, and once more waited for. Whoever
-// calls and never answers must not make every round last until its deadline.
-void Hear(Member& member) {
-  member.heard = true;
-  if (member.missed >= kMostMissed && member.chances > 0) {
-    --member.chances;
-    member.missed = kMostMissed - 1;
-  }
-}
-
 }  // namespace
 
 Coordinator::Coordinator(const CoordinatorOptions& options, RunOffer offer, Members members,
@@ -59,7 +47,7 @@ Coordinator::Coordinator(const CoordinatorOptions& options, RunOffer offer, Memb
       enrolled_(std::move(enrolled)),
       stop_(stop),
       audit_(std::move(audit)),
-      members_(std::move(members)),
+      roster_(options, std::move(members)),
       memory_(std::make_shared<UploadMemory>(static_cast<uint64_t>(options.upload_memory) << 20)),
       line_(memory_) {}
 
@@ -72,33 +60,9 @@ v1::JoinReply Coordinator::Join(const Caller& caller, const v1::JoinRequest& req
                                           request.protocol(), kProtocol)};
   }
   if (request.images() == 0) return Offer(caller);  // asks what is learned, before it joins
-  if (request.images() < 0 || request.images() > options_.max_images) {
-    throw Refused{"images", fmt::format("{} images; a client has 1 to server.max_images = {}",
-                                        request.images(), options_.max_images)};
-  }
-  if (caller.images > 0 && request.images() != caller.images) {
-    throw Refused{"images", fmt::format("{} images, but `pki issue` enrolled this client with {}",
-                                        request.images(), caller.images)};
-  }
   {
     const std::lock_guard lock(mutex_);
-    const auto before = members_.find(caller.place);
-    if (before != members_.end() && before->second.images != request.images() &&
-        caller.images == 0) {
-      throw Refused{"images",
-                    fmt::format("{} images, but this client enrolled with {}; the data of a client "
-                                "stay the same during a run",
-                                request.images(), before->second.images)};
-    }
-    Member& member = members_[caller.place];
-    if (member.strikes >= options_.strikes) {
-      throw Refused{"strikes",
-                    fmt::format("out of the run after {} refused updates", member.strikes)};
-    }
-    member.name = caller.name;
-    member.images = request.images();
-    member.left = false;
-    Hear(member);
+    roster_.Join(caller, request.images());
     changed_.notify_all();
   }
   audit_({.event = "join",
@@ -123,29 +87,17 @@ v1::JoinReply Coordinator::Offer(const Caller& caller) const {
   return reply;
 }
 
-Member& Coordinator::MemberOf(const Caller& caller, const std::string& run) {
+// Throws Refused unless the caller is a member of this run in good standing.
+void Coordinator::Hear(const Caller& caller, const std::string& run) {
   if (run != offer_.run) {
     throw Refused{"run", fmt::format("another run is on: {}; join it", offer_.run)};
   }
-  const auto at = members_.find(caller.place);
-  if (at == members_.end()) {
-    throw Refused{"member", "not a member of the run yet; join it"};
-  }
-  if (at->second.strikes >= options_.strikes) {
-    throw Refused{"strikes",
-                  fmt::format("out of the run after {} refused updates", at->second.strikes)};
-  }
-  if (caller.images > 0 && at->second.images != caller.images) {
-    throw Refused{"member", "enrolled with another number of images since; join again"};
-  }
-  Hear(at->second);
-  return at->second;
+  roster_.Hear(caller);
 }
 
-bool Coordinator::CanTrain(int client) const {
-  if (!round_ || round_->closing) return false;
-  const auto at = round_->parts.find(client);
-  return at != round_->parts.end() && at->second.accepted.empty() && !at->second.refused;
+OpenRound& Coordinator::RoundOn() {
+  if (!round_) throw Refused{"round", "no round is on"};
+  return *round_;
 }
 
 // What the others share with a client of the round, which waits for calls like this one; unlocks
@@ -208,7 +160,7 @@ void Coordinator::WaitForPlan(const Caller& caller, const v1::PlanRequest& reque
   std::optional<v1::PlanReply> reply;
   {
     std::unique_lock lock(mutex_);
-    MemberOf(caller, request.run());
+    Hear(caller, request.run());
     if (dismissed_ || final_ || CanTrain(caller.place)) {
       reply = PlanOf(caller.place, lock);
     } else {
@@ -264,12 +216,12 @@ double Coordinator::NeededRate() const {
 
 void Coordinator::CheckMayUpload(const Caller& caller) {
   const std::lock_guard lock(mutex_);
-  MemberOf(caller, offer_.run);
+  Hear(caller, offer_.run);
 }
 
 void Coordinator::CountAgainst(const Caller& caller, const Refused& why) {
   const std::lock_guard lock(mutex_);
-  if (members_.contains(caller.place)) Strike(caller.place, why);
+  if (roster_.Has(caller.place)) Strike(caller.place, why);
 }
 
 void Coordinator::Dismiss() {
@@ -282,27 +234,15 @@ void Coordinator::Dismiss() {
   for (const auto& [client, waiter] : waiters) waiter.answer(Wait());
 }
 
-Coordinator::Part& Coordinator::PartOf(int client, uint32_t round) {
-  if (!round_ || round_->closing || round != static_cast<uint32_t>(round_->number)) {
-    throw Refused{"round", round_ && !round_->closing
-                               ? fmt::format("round {} is on, not {}", round_->number + 1,
-                                             uint64_t{round} + 1)
-                               : "no round is on"};
-  }
-  const auto at = round_->parts.find(client);
-  if (at == round_->parts.end()) throw Refused{"chosen", "this round does not ask this client"};
-  return at->second;
-}
-
 std::shared_ptr<const Content> Coordinator::ContentOf(const Caller& caller,
                                                       const v1::DownloadRequest& request) {
   std::unique_lock lock(mutex_);
-  MemberOf(caller, request.run());
+  Hear(caller, request.run());
   std::shared_ptr<const Content> content;
   if (final_ && request.what() == v1::DownloadRequest::MODEL) {
     content = final_;
   } else {
-    PartOf(caller.place, request.round());
+    RoundOn().PartOf(caller.place, request.round());
     if (request.what() == v1::DownloadRequest::MODEL) {
       content = round_->model;
     } else {
@@ -311,7 +251,7 @@ std::shared_ptr<const Content> Coordinator::ContentOf(const Caller& caller,
       if (*banks_ > 0 && *banks_ + plan.bank_bytes() > most) {
         throw Refused{"busy", "others' features are on their way to many clients; ask again"};
       }
-      PartOf(caller.place, request.round());  // it may have ended meanwhile
+      RoundOn().PartOf(caller.place, request.round());  // it may have ended meanwhile
       auto bank = std::make_unique<Content>(BankOf(caller.place, lock));
       *banks_ += bank->size();
       content =
@@ -338,8 +278,8 @@ void Coordinator::Delivered(const Caller& caller, const v1::DownloadRequest& req
 
 v1::UploadReply Coordinator::UploadStatus(const Caller& caller, const v1::UploadKey& key) {
   const std::lock_guard lock(mutex_);
-  MemberOf(caller, key.run());
-  const Part& part = PartOf(caller.place, key.round());
+  Hear(caller, key.run());
+  const RoundPart& part = RoundOn().PartOf(caller.place, key.round());
   v1::UploadReply reply;
   reply.set_accepted(!part.accepted.empty());
   if (part.upload && part.upload->header().key().id() == key.id()) {
@@ -351,7 +291,8 @@ v1::UploadReply Coordinator::UploadStatus(const Caller& caller, const v1::Upload
 void Coordinator::Leave(const Caller& caller, const v1::LeaveRequest& request) {
   {
     const std::lock_guard lock(mutex_);
-    MemberOf(caller, request.run()).left = true;
+    Hear(caller, request.run());
+    roster_.Leave(caller.place);
     changed_.notify_all();
   }
   audit_({.event = "leave", .client = caller.name});
@@ -360,9 +301,8 @@ void Coordinator::Leave(const Caller& caller, const v1::LeaveRequest& request) {
 // --- uploads
 
 void Coordinator::Strike(int client, const Refused& why) {
-  Member& member = members_.at(client);
   if (!IsStrike(why.reason)) return;
-  ++member.strikes;
+  roster_.Strike(client, why.reason, Clock::now());
   if (round_) {
     const auto part = round_->parts.find(client);
     if (part != round_->parts.end() && part->second.accepted.empty()) {
@@ -371,14 +311,10 @@ void Coordinator::Strike(int client, const Refused& why) {
     }
   }
   changed_.notify_all();
-  if (member.strikes >= options_.strikes) {
-    spdlog::warn("client {} is out of the run after {} refused updates", member.name,
-                 member.strikes);
-  }
 }
 
 // Forgets what has come of an upload; its room is free when the last stream lets go of it.
-void Coordinator::Drop(Part& part) {
+void Coordinator::Drop(RoundPart& part) {
   if (!part.upload) return;
   if (auto admitted = line_.Leave(*part.upload)) woken_.push_back(std::move(admitted));
   part.upload->EndTurn();
@@ -386,52 +322,22 @@ void Coordinator::Drop(Part& part) {
   part.streaming = part.whole = false;
 }
 
-// Drops an upload whose stream broke, to make room.
-bool Coordinator::DropParked() {
-  const auto parked = std::find_if(round_->parts.begin(), round_->parts.end(), [](auto& entry) {
-    const Part& part = entry.second;
-    return part.upload && !part.streaming && !part.whole && part.upload->HasRoom();
-  });
-  if (parked == round_->parts.end()) return false;
-  Drop(parked->second);
-  return true;
-}
-
-// Gives room to those that wait for it, in their order.
+// Gives room to those that wait for it, in their order; an upload whose stream broke makes room.
 void Coordinator::Admit(Later& later) {
-  auto admitted = line_.Admit([&] { return DropParked(); });
+  auto admitted = line_.Admit([&] {
+    RoundPart* parked = round_->Parked();
+    if (parked != nullptr) Drop(*parked);
+    return parked != nullptr;
+  });
   std::move(admitted.begin(), admitted.end(), std::back_inserter(later));
 }
 
 // The part that this stream brings the upload of; null when that is over.
-Coordinator::Part* Coordinator::PartBy(const UploadStream& stream) {
+RoundPart* Coordinator::PartBy(const UploadStream& stream) {
   if (!round_) return nullptr;
   const auto at = round_->parts.find(stream.upload->client());
   if (at == round_->parts.end() || at->second.upload != stream.upload) return nullptr;
   return &at->second;
-}
-
-// Throws unless the header can be that of an update of this client in this round.
-void Coordinator::CheckBegin(const Caller& caller, const v1::UploadBegin& begin,
-                             const Part& part) const {
-  const v1::UploadHeader& header = begin.header();
-  if (part.refused) throw Refused{"refused", "this client sits out the round"};
-  if (header.nonce() != round_->nonce) {
-    throw Refused{"nonce", "not the nonce of this round; ask for the plan again"};
-  }
-  if (part.whole) {
-    throw Refused{"busy", "this client's upload is being looked at; ask for its status"};
-  }
-  if (!IsName(header.key().id())) throw Refused{"manifest", "an upload without a proper id"};
-  if (const auto why = WhyNotHeader(header, offer_.shape)) throw *why;
-  const int64_t enrolled = members_.at(caller.place).images;
-  if (header.images() != enrolled) {
-    throw Refused{"images", fmt::format("{} images, but this client enrolled with {}",
-                                        header.images(), enrolled)};
-  }
-  if (DigestOf(header) != begin.digest()) {
-    throw Refused{"digest", "the header does not have the digest that comes with it"};
-  }
 }
 
 UploadStream Coordinator::BeginUpload(const Caller& caller, const v1::UploadBegin& begin,
@@ -440,13 +346,13 @@ UploadStream Coordinator::BeginUpload(const Caller& caller, const v1::UploadBegi
   UploadStream stream;
   std::unique_lock lock(mutex_);
   try {
-    MemberOf(caller, begin.header().key().run());
-    Part& part = PartOf(caller.place, begin.header().key().round());
+    Hear(caller, begin.header().key().run());
+    RoundPart& part = RoundOn().PartOf(caller.place, begin.header().key().round());
     if (!part.accepted.empty()) {
       if (part.accepted == begin.digest()) return {};
       throw Refused{"duplicate", "another update of this client counts already in this round"};
     }
-    CheckBegin(caller, begin, part);
+    round_->CheckBegin(part, begin, roster_.at(caller.place).images, offer_.shape);
     const bool goes_on = part.upload &&
                          part.upload->header().key().id() == begin.header().key().id() &&
                          part.upload->digest() == begin.digest();
@@ -464,7 +370,7 @@ UploadStream Coordinator::BeginUpload(const Caller& caller, const v1::UploadBegi
       Admit(later);
     }
   } catch (const Refused& why) {
-    if (members_.contains(caller.place)) Strike(caller.place, why);
+    if (roster_.Has(caller.place)) Strike(caller.place, why);
     throw;
   }
   lock.unlock();
@@ -493,7 +399,7 @@ void Coordinator::EndUpload(const UploadStream& stream,
     Strike(stream.upload->client(), why);
     throw;
   }
-  Part* part = PartBy(stream);
+  RoundPart* part = PartBy(stream);
   if (part == nullptr) throw Refused{"round", "its round is over"};
   part->streaming = false;
   part->whole = true;
@@ -505,7 +411,7 @@ void Coordinator::ParkUpload(UploadStream stream) {
   Later later;
   {
     const std::lock_guard lock(mutex_);
-    Part* part = PartBy(stream);
+    RoundPart* part = PartBy(stream);
     if (part == nullptr || !stream.upload->IsTurn(stream.turn)) return;  // another stream has it
     part->streaming = false;
     line_.Leave(*stream.upload);
@@ -517,87 +423,78 @@ void Coordinator::ParkUpload(UploadStream stream) {
 
 // --- rounds
 
-bool Coordinator::IsOut(int client, const std::map<int, std::string>& enrolled) const {
-  const auto member = members_.find(client);
-  return member == members_.end() || member->second.left ||
-         member->second.strikes >= options_.strikes || !enrolled.contains(client);
+void Coordinator::Alarm(int round, const std::string& detail) {
+  spdlog::warn("{}{}", round > 0 ? fmt::format("round {}: ", round) : "", detail);
+  audit_({.event = "alarm", .round = round, .detail = detail});
 }
 
 std::vector<int> Coordinator::Available() {
   const auto since = Clock::now();
-  bool first = true, told = false;
+  bool first = true, told = false, alarmed = false;
   while (true) {
     if (stop_) throw Interrupted{};
     const auto enrolled = enrolled_();
     std::unique_lock lock(mutex_);
-    std::vector<int> there;
-    int expected = 0;
-    for (const auto& [place, name] : enrolled) {
-      const auto member = members_.find(place);
-      if (member == members_.end() || !IsOut(place, enrolled)) ++expected;
-      if (!IsOut(place, enrolled) &&
-          (member->second.missed < kMostMissed || member->second.heard)) {
-        there.push_back(place);
-      }
-    }
+    const Roster::Present present = roster_.Look(enrolled, Clock::now());
     // A run that is under way has its members; the first round waits for those who are enrolled.
-    const bool begun = std::any_of(members_.begin(), members_.end(),
-                                   [](const auto& entry) { return entry.second.rounds > 0; });
     const int enough = std::max(1, options_.min_clients);
-    const auto count = static_cast<int>(there.size());
+    const auto count = static_cast<int>(present.clients.size());
     if (count >= enough &&
-        (begun || count == expected || SecondsSince(since) > options_.patience)) {
-      return there;
+        (present.begun || count == present.expected || SecondsSince(since) > options_.patience)) {
+      return present.clients;
     }
     if (first || (!told && SecondsSince(since) > options_.patience)) {
       told = !first;
       first = false;
-      spdlog::info("{} of {} enrolled clients are here; {}", count, expected,
-                   begun ? fmt::format("a round needs {}", enough)
-                         : fmt::format("the first round waits for all of them for {:.0f} s, and "
-                                       "needs {}",
-                                       options_.patience, enough));
+      spdlog::info("{} of {} enrolled clients are here; {}", count, present.expected,
+                   present.begun
+                       ? fmt::format("a round needs {}", enough)
+                       : fmt::format("the first round waits for all of them for {:.0f} s, and "
+                                     "needs {}",
+                                     options_.patience, enough));
+    }
+    if (count < enough && !present.sitting.empty() && !alarmed) {
+      alarmed = true;
+      const std::string why = roster_.WhyStuck(present);
+      lock.unlock();
+      Alarm(0, why);
+      lock.lock();
     }
     changed_.wait_for(lock, kTurn);
   }
 }
 
-int Coordinator::Accepted() const {
-  return static_cast<int>(
-      std::count_if(round_->parts.begin(), round_->parts.end(),
-                    [](const auto& entry) { return !entry.second.accepted.empty(); }));
-}
-
 // Whether the round has what it waits for. It goes on without those who missed rounds before, and
 // after the deadline without the slow, if it has enough.
 Coordinator::Stand Coordinator::StandOf(const Chosen& chosen, Clock::time_point since) const {
-  const int accepted = Accepted();
+  const int accepted = round_->Accepted();
   if (accepted >= chosen.wanted) return Stand::kEnough;
   const int needed = std::min(options_.min_clients, chosen.wanted);
   const auto enrolled = enrolled_();
   int possible = accepted;
   bool waited_for = false, arriving = false;
   for (const int client : chosen.clients) {
-    if (!CanTrain(client) || IsOut(client, enrolled)) continue;
+    if (!CanTrain(client) || roster_.IsOut(client, enrolled)) continue;
     ++possible;
-    const Part& part = round_->parts.at(client);
+    const RoundPart& part = round_->parts.at(client);
     if (part.streaming || part.whole) arriving = true;
-    if (members_.at(client).missed < kMostMissed) waited_for = true;
+    if (!roster_.IsSilent(client)) waited_for = true;
   }
-  const bool late = SecondsSince(since) >= options_.deadline;
-  if (accepted >= needed) return late || !waited_for ? Stand::kEnough : Stand::kOpen;
-  // What is on its way would have to come again: it is let in.
-  return possible < needed || (late && !arriving) ? Stand::kTooFew : Stand::kOpen;
+  const double waited = SecondsSince(since) / options_.deadline;
+  if (accepted >= needed) return waited >= 1 || !waited_for ? Stand::kEnough : Stand::kOpen;
+  // What is on its way would have to come again: it is let in, but not for ever.
+  const bool over = waited >= (arriving ? 2 : 1);
+  return possible < needed || over ? Stand::kTooFew : Stand::kOpen;
 }
 
 // An upload that is whole becomes an arrival; the round loop says whether it counts.
 void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
                        std::unique_lock<std::mutex>& lock) {
   IncomingUpload& upload = *ready.upload;
-  const bool out = IsOut(upload.client(), enrolled_());  // since it began
+  const auto out = roster_.WhyOut(upload.client(), enrolled_());  // since it began
   const v1::UploadHeader& header = upload.header();
   const int number = round_->number;
-  const std::string name = members_.at(upload.client()).name;
+  const std::string name = roster_.at(upload.client()).name;
   lock.unlock();
   const UploadShape& shape = offer_.shape;
   const uint64_t model = BytesOf(shape.manifest);
@@ -616,7 +513,7 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
   std::optional<Refused> refused;
   try {
     if (out) {
-      refused = Refused{"revoked", "no longer of this run"};
+      refused = out;
     } else if (const auto why = on_arrival(std::move(arrival))) {
       refused = RefusedFor(*why);
     }
@@ -630,16 +527,14 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
           .reason = refused ? refused->reason : "",
           .detail = refused ? refused->message : fmt::format("{} bytes", header.bytes())});
   lock.lock();
-  Part& part = round_->parts.at(upload.client());
+  RoundPart& part = round_->parts.at(upload.client());
   Later later;
   if (refused) {
+    part.refused = !out;  // or the same would come again; one who left may come back with it
     Strike(upload.client(), *refused);
   } else {
     part.accepted = upload.digest();
-    Member& member = members_.at(upload.client());
-    ++member.rounds;
-    member.missed = 0;
-    member.chances = Member().chances;
+    roster_.Count(upload.client());
   }
   Drop(part);
   ready.upload.reset();  // its room is free
@@ -650,20 +545,31 @@ void Coordinator::Take(Ready& ready, const OnArrival& on_arrival,
   lock.lock();
 }
 
+// Those of the chosen that the round has waited for, or that were silent before it: the others were
+// not needed any more, or are asked again when the round begins again.
+std::vector<int> Coordinator::WaitedFor(const Chosen& chosen, Clock::time_point since) const {
+  const bool late = SecondsSince(since) >= options_.deadline;
+  const auto enrolled = enrolled_();
+  std::vector<int> clients;
+  for (const int client : chosen.clients) {
+    if (roster_.IsOut(client, enrolled)) continue;
+    if (late || roster_.IsSilent(client)) clients.push_back(client);
+  }
+  return clients;
+}
+
 // Nobody can reach the round any more; what was under way is told that it is over.
-void Coordinator::Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock) {
+void Coordinator::Close(const std::vector<int>& waited_for, std::unique_lock<std::mutex>& lock) {
   round_->closing = true;
   changed_.wait(lock, [&] { return busy_ == 0; });
   std::vector<std::string> missed;
-  for (const int client : chosen.clients) {
-    Part& part = round_->parts.at(client);
-    if (part.accepted.empty() && !part.refused) {
-      ++members_.at(client).missed;
-      members_.at(client).heard = false;
-      missed.push_back(members_.at(client).name);
-    }
-    Drop(part);
+  for (const int client : waited_for) {
+    const RoundPart& part = round_->parts.at(client);
+    if (!part.accepted.empty() || part.refused) continue;
+    roster_.Miss(client);
+    missed.push_back(roster_.at(client).name);
   }
+  for (auto& [client, part] : round_->parts) Drop(part);
   const int number = round_->number;
   round_.reset();
   line_.Clear();
@@ -683,15 +589,16 @@ std::optional<Traffic> Coordinator::Run(const PlanFor& plan_for, const Chosen& c
                                         const OnArrival& on_arrival) {
   const Plan plan = plan_for(chosen.clients.front());
   auto model = std::make_shared<const Content>(plan.model, offer_.shape.manifest);
+  const std::string digest = model->Digest();
   std::unique_lock lock(mutex_);
   traffic_ = {};
   const uint64_t before = received_;
-  round_.emplace(Round{.number = plan.round,
-                       .lr = plan.lr,
-                       .nonce = FreshNonce(),
-                       .model = model,
-                       .model_digest = model->Digest(),
-                       .plan_for = &plan_for});
+  round_.emplace(OpenRound{.number = plan.round,
+                           .lr = plan.lr,
+                           .nonce = FreshNonce(),
+                           .model = model,
+                           .model_digest = digest,
+                           .plan_for = &plan_for});
   for (const int client : chosen.clients) round_->parts[client] = {};
   const auto since = Clock::now();
   Stand stand = Stand::kOpen;
@@ -712,32 +619,35 @@ std::optional<Traffic> Coordinator::Run(const PlanFor& plan_for, const Chosen& c
     Close({}, lock);
     throw;
   }
-  const int accepted = Accepted();
-  Close(chosen, lock);
+  const int accepted = round_->Accepted();
+  Close(WaitedFor(chosen, since), lock);
   if (stand == Stand::kTooFew) {
     const std::string detail =
         fmt::format("{} of {} needed updates came and no more will; the round begins again",
                     accepted, std::min(options_.min_clients, chosen.wanted));
     lock.unlock();
-    spdlog::warn("round {}: {}", plan.round + 1, detail);
-    audit_({.event = "alarm", .round = plan.round + 1, .detail = detail});
+    Alarm(plan.round + 1, detail);
     return std::nullopt;
   }
+  roster_.EndRound();
   traffic_.up = received_ - before;
   return traffic_;
 }
 
 void Coordinator::Finish(const NamedTensors& model) {
+  auto content = std::make_shared<const Content>(model, offer_.shape.manifest);
+  std::string digest = content->Digest();
   std::unique_lock lock(mutex_);
-  final_ = std::make_shared<const Content>(model, offer_.shape.manifest);
-  final_digest_ = final_->Digest();
+  final_ = std::move(content);
+  final_digest_ = std::move(digest);
   AnswerWaiters(lock);
   const auto since = Clock::now();
   const auto enrolled = enrolled_();
   while (!stop_ && SecondsSince(since) < options_.linger) {
-    const bool all = std::all_of(members_.begin(), members_.end(), [&](const auto& entry) {
-      return IsOut(entry.first, enrolled) || fetched_.contains(entry.first);
-    });
+    const bool all =
+        std::all_of(roster_.members().begin(), roster_.members().end(), [&](const auto& entry) {
+          return roster_.IsOut(entry.first, enrolled) || fetched_.contains(entry.first);
+        });
     if (all) return;
     changed_.wait_for(lock, kTurn);
   }
@@ -745,7 +655,7 @@ void Coordinator::Finish(const NamedTensors& model) {
 
 Members Coordinator::CurrentMembers() const {
   const std::lock_guard lock(mutex_);
-  return members_;
+  return roster_.members();
 }
 
 }  // namespace kindred

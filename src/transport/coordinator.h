@@ -16,19 +16,13 @@
 #include <string>
 
 #include "base/audit_log.h"
-#include "transport/members.h"
+#include "transport/open_round.h"
+#include "transport/roster.h"
 #include "transport/server_options.h"
 #include "transport/transport.h"
 #include "transport/uploads.h"
 
 namespace kindred {
-
-// Who calls: what the certificate says.
-struct Caller {
-  int place = 0;
-  std::string name;
-  int64_t images = 0;  // |D_c| that it was enrolled with; 0: its own word counts
-};
 
 // What a run tells its clients when they join.
 struct RunOffer {
@@ -41,8 +35,8 @@ struct RunOffer {
   UploadShape shape;
 };
 
-// Those whose enrolment is valid now, by place. Asked often; may change while a run lasts.
-using Enrolled = std::function<std::map<int, std::string>()>;
+// Those whose enrolment is valid now. Asked often; may change while a run lasts.
+using Enrolled = std::function<EnrolledNames()>;
 
 // One of the streams that bring an upload.
 struct UploadStream {
@@ -107,25 +101,6 @@ class Coordinator : public Transport {
   using Clock = std::chrono::steady_clock;
   using Later = std::vector<std::function<void()>>;  // to be called without the lock
 
-  // What the round knows of one of its clients.
-  struct Part {
-    std::optional<v1::PlanReply> plan;       // once it was asked for
-    std::shared_ptr<IncomingUpload> upload;  // under way, or parked
-    bool streaming = false;                  // a stream brings it, or will when there is room
-    bool whole = false;                      // it was handed to the round
-    std::string accepted;                    // digest of the update that counts
-    bool refused = false;                    // it sits out
-  };
-  struct Round {
-    int number = 0;
-    double lr = 0;
-    std::string nonce;
-    std::shared_ptr<const Content> model;
-    std::string model_digest;
-    const PlanFor* plan_for = nullptr;
-    std::map<int, Part> parts;  // of the chosen
-    bool closing = false;       // nobody reaches it any more
-  };
   struct Waiter {
     Clock::time_point since;
     std::function<void(const v1::PlanReply&)> answer;
@@ -136,24 +111,22 @@ class Coordinator : public Transport {
   };
 
   v1::JoinReply Offer(const Caller& caller) const;
-  Member& MemberOf(const Caller& caller, const std::string& run);
-  Part& PartOf(int client, uint32_t round);
-  bool CanTrain(int client) const;
-  bool IsOut(int client, const std::map<int, std::string>& enrolled) const;
+  void Hear(const Caller& caller, const std::string& run);
+  OpenRound& RoundOn();
+  bool CanTrain(int client) const { return round_ && round_->CanTrain(client); }
   Content BankOf(int client, std::unique_lock<std::mutex>& lock);
   v1::PlanReply PlanOf(int client, std::unique_lock<std::mutex>& lock);
   void AnswerWaiters(std::unique_lock<std::mutex>& lock);
   void Admit(Later& later);
-  void Drop(Part& part);
-  bool DropParked();
-  Part* PartBy(const UploadStream& stream);
-  void CheckBegin(const Caller& caller, const v1::UploadBegin& begin, const Part& part) const;
+  void Drop(RoundPart& part);
+  RoundPart* PartBy(const UploadStream& stream);
   void Take(Ready& ready, const OnArrival& on_arrival, std::unique_lock<std::mutex>& lock);
   void Strike(int client, const Refused& why);
+  void Alarm(int round, const std::string& detail);
   enum class Stand { kOpen, kEnough, kTooFew };
   Stand StandOf(const Chosen& chosen, Clock::time_point since) const;
-  void Close(const Chosen& chosen, std::unique_lock<std::mutex>& lock);
-  int Accepted() const;
+  std::vector<int> WaitedFor(const Chosen& chosen, Clock::time_point since) const;
+  void Close(const std::vector<int>& waited_for, std::unique_lock<std::mutex>& lock);
 
   CoordinatorOptions options_;
   RunOffer offer_;
@@ -163,8 +136,8 @@ class Coordinator : public Transport {
 
   mutable std::mutex mutex_;  // of all below
   std::condition_variable changed_;
-  Members members_;
-  std::optional<Round> round_;
+  Roster roster_;
+  std::optional<OpenRound> round_;
   int busy_ = 0;  // calls of plan_for under way
   std::map<int, Waiter> waiters_;
   std::deque<Ready> ready_;

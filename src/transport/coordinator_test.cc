@@ -20,7 +20,7 @@ NamedTensors WireModel(float value) {
 
 // A coordinator in the middle of a round that asks clients 0, ..., n - 1; updates count unless
 // `refuse` says why not.
-struct OpenRound {
+struct RoundUnderWay {
   CoordinatorOptions options;
   std::map<int, std::string> enrolled;
   std::atomic<bool> stop = false;
@@ -35,7 +35,7 @@ struct OpenRound {
   std::atomic<bool> over = false;
   std::mutex mutex;
 
-  explicit OpenRound(int clients, CoordinatorOptions with = {}) : options(with) {
+  explicit RoundUnderWay(int clients, CoordinatorOptions with = {}) : options(with) {
     for (int i = 0; i < clients; ++i) enrolled[i] = fmt::format("c{}", i);
     RunOffer offer = {.run = "run-1", .rounds = 3};
     offer.shape = {.manifest = ManifestOf(WireModel(0), Precision::kFloat), .width = 4, .most = 2};
@@ -52,7 +52,7 @@ struct OpenRound {
         });
     for (int i = 0; i < clients; ++i) Join(i);
   }
-  ~OpenRound() {
+  ~RoundUnderWay() {
     stop = true;
     End();
   }
@@ -64,6 +64,14 @@ struct OpenRound {
     request.set_protocol(kProtocol);
     request.set_images(images);
     coordinator->Join(Of(client), request);
+  }
+
+  void Enrol(int client) {
+    {
+      const std::lock_guard lock(mutex);
+      enrolled[client] = fmt::format("c{}", client);
+    }
+    Join(client);
   }
 
   void Begin(int wanted = 0, int number = 0) {
@@ -156,7 +164,7 @@ struct OpenRound {
 };
 
 TEST(Coordinator, ARoundTakesEveryUpdateOnce) {
-  OpenRound open(3);
+  RoundUnderWay open(3);
   open.Begin();
   EXPECT_EQ(open.Plan_(1).bank_rows(), 3u);
   EXPECT_EQ(open.Plan_(0).bank_rows(), 0u);
@@ -167,7 +175,7 @@ TEST(Coordinator, ARoundTakesEveryUpdateOnce) {
 }
 
 TEST(Coordinator, TheSameUploadAgainIsAcknowledgedAnotherIsRefused) {
-  OpenRound open(2);
+  RoundUnderWay open(2);
   open.Begin();
   const auto [begin, bytes] = open.Update_(0, open.Plan_(0));
   EXPECT_EQ(open.Send(0, begin, bytes), "");
@@ -217,11 +225,11 @@ TEST(Coordinator, HeadersThatCannotBeAreRefusedAndStrike) {
       {"manifest", [](auto& h) { h.mutable_key()->set_id(std::string(65, 'x')); }},
   };
   for (const auto& each : cases) {
-    OpenRound open(2, {.min_clients = 1});
+    RoundUnderWay open(2, {.min_clients = 1});
     open.Begin();
     auto [begin, bytes] = open.Update_(0, open.Plan_(0));
     each.change(*begin.mutable_header());
-    OpenRound::Sign(begin, bytes);
+    RoundUnderWay::Sign(begin, bytes);
     EXPECT_EQ(open.Send(0, begin, bytes), each.reason);
     EXPECT_EQ(open.coordinator->CurrentMembers().at(0).strikes, IsStrike(each.reason) ? 1 : 0);
     EXPECT_EQ(open.SendHonest(1), "");
@@ -233,7 +241,7 @@ TEST(Coordinator, HeadersThatCannotBeAreRefusedAndStrike) {
 }
 
 TEST(Coordinator, BytesMustHaveTheDigestOfTheHeader) {
-  OpenRound open(2, {.min_clients = 1});
+  RoundUnderWay open(2, {.min_clients = 1});
   open.Begin();
   const v1::PlanReply plan = open.Plan_(0);
   auto [begin, bytes] = open.Update_(0, plan);
@@ -244,7 +252,7 @@ TEST(Coordinator, BytesMustHaveTheDigestOfTheHeader) {
 }
 
 TEST(Coordinator, MoreBytesThanSaidAreRefused) {
-  OpenRound open(2, {.min_clients = 1});
+  RoundUnderWay open(2, {.min_clients = 1});
   open.Begin();
   auto [begin, bytes] = open.Update_(0, open.Plan_(0));
   bytes.push_back(0);
@@ -252,7 +260,7 @@ TEST(Coordinator, MoreBytesThanSaidAreRefused) {
 }
 
 TEST(Coordinator, ABrokenUploadGoesOnWhereItStopped) {
-  OpenRound open(1, {.min_clients = 1});
+  RoundUnderWay open(1, {.min_clients = 1});
   open.Begin();
   auto [begin, bytes] = open.Update_(0, open.Plan_(0));
   const Bytes half(bytes.begin(), bytes.begin() + 20);
@@ -266,7 +274,7 @@ TEST(Coordinator, ABrokenUploadGoesOnWhereItStopped) {
 }
 
 TEST(Coordinator, AStreamThatWasReplacedAddsNothing) {
-  OpenRound open(1, {.min_clients = 1});
+  RoundUnderWay open(1, {.min_clients = 1});
   open.Begin();
   auto [begin, bytes] = open.Update_(0, open.Plan_(0));
   const UploadStream before = open.coordinator->BeginUpload(open.Of(0), begin, [] {});
@@ -282,7 +290,7 @@ TEST(Coordinator, AStreamThatWasReplacedAddsNothing) {
 TEST(Coordinator, UploadsBeyondTheBudgetWaitForRoomAndBrokenOnesMakeIt) {
   CoordinatorOptions options = {.min_clients = 1};
   options.upload_memory = 0;  // room for one at a time
-  OpenRound open(3, options);
+  RoundUnderWay open(3, options);
   open.Begin();
   std::vector<v1::UploadBegin> begins;
   std::vector<Bytes> bytes;
@@ -316,7 +324,7 @@ TEST(Coordinator, UploadsBeyondTheBudgetWaitForRoomAndBrokenOnesMakeIt) {
 }
 
 TEST(Coordinator, ThreeStrikesAndAClientIsOutOfTheRun) {
-  OpenRound open(2, {.min_clients = 1});
+  RoundUnderWay open(2, {.min_clients = 1});
   open.refuse = [](const Arrival& arrival) -> std::optional<std::string> {
     if (arrival.client == 0) return "norm: too large";
     return std::nullopt;
@@ -334,7 +342,7 @@ TEST(Coordinator, ThreeStrikesAndAClientIsOutOfTheRun) {
 }
 
 TEST(Coordinator, TheRoundGoesOnWithoutTheSlowAfterTheDeadlineIfEnoughAreIn) {
-  OpenRound open(3, {.min_clients = 2, .deadline = 0.5});
+  RoundUnderWay open(3, {.min_clients = 2, .deadline = 0.5});
   open.Begin();
   EXPECT_EQ(open.SendHonest(0), "");
   const auto late = open.Update_(2, open.Plan_(2));
@@ -347,9 +355,10 @@ TEST(Coordinator, TheRoundGoesOnWithoutTheSlowAfterTheDeadlineIfEnoughAreIn) {
   EXPECT_EQ(open.coordinator->CurrentMembers().at(2).strikes, 0);
 }
 
-// One is not enough and nobody else can come: the same round begins again, with a new nonce.
+// One is not enough and nobody else can come: the same round begins again, with a new nonce and
+// without the one that was refused, whose bytes would be the same.
 TEST(Coordinator, ARoundThatCannotGetEnoughBeginsAgain) {
-  OpenRound open(2, {.min_clients = 2});
+  RoundUnderWay open(2, {.min_clients = 2});
   open.refuse = [](const Arrival& arrival) -> std::optional<std::string> {
     if (arrival.client == 1) return "norm: too far";
     return std::nullopt;
@@ -360,20 +369,79 @@ TEST(Coordinator, ARoundThatCannotGetEnoughBeginsAgain) {
   EXPECT_EQ(open.SendHonest(1), "norm");
   open.End();
   EXPECT_FALSE(open.traffic);
-  open.refuse = [](const Arrival&) { return std::nullopt; };
+  open.Enrol(2);
   open.Begin();
   const v1::PlanReply second = open.Plan_(0);
   EXPECT_EQ(second.round(), first.round());
   EXPECT_NE(second.nonce(), first.nonce());
   EXPECT_EQ(open.SendHonest(0), "");
-  EXPECT_EQ(open.SendHonest(1), "");
+  const auto [begin, bytes] = open.Update_(1, second);
+  EXPECT_EQ(open.Send(1, begin, bytes), "chosen");
+  EXPECT_EQ(open.SendHonest(2), "");
   open.End();
   EXPECT_TRUE(open.traffic);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).strikes, 1);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).missed, 0);
+  EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1, 2}));
+}
+
+// Nobody else is there: the round waits for the one that was refused, says so, and asks it again
+// when the deadline has passed.
+TEST(Coordinator, ARoundThatNeedsTheRefusedSaysSoAndAsksThemAfterTheDeadline) {
+  RoundUnderWay open(2, {.min_clients = 2, .deadline = 0.4});
+  open.refuse = [](const Arrival& arrival) -> std::optional<std::string> {
+    if (arrival.client == 1) return "norm: too far";
+    return std::nullopt;
+  };
+  open.Begin();
+  EXPECT_EQ(open.SendHonest(0), "");
+  const auto refused_at = std::chrono::steady_clock::now();
+  EXPECT_EQ(open.SendHonest(1), "norm");
+  open.End();
+  EXPECT_FALSE(open.traffic);
+  EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1}));
+  EXPECT_GE(std::chrono::steady_clock::now() - refused_at, std::chrono::milliseconds(400));
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).strikes, 1);
+  const auto told = std::count_if(open.events.begin(), open.events.end(), [](const auto& event) {
+    return event.event == "alarm" && event.detail.find("c1 (norm)") != std::string::npos &&
+           event.detail.find("server.min_clients") != std::string::npos;
+  });
+  EXPECT_EQ(told, 1);
+}
+
+// Over and over within seconds: nobody was waited for.
+TEST(Coordinator, ARoundThatBeginsAgainAtOnceCountsNobodyAsMissing) {
+  RoundUnderWay open(3, {.min_clients = 3});
+  open.Begin();
+  v1::LeaveRequest leave;
+  leave.set_run("run-1");
+  open.coordinator->Leave(open.Of(1), leave);
+  open.End();
+  EXPECT_FALSE(open.traffic);
+  for (const int client : {0, 1, 2}) {
+    EXPECT_EQ(open.coordinator->CurrentMembers().at(client).missed, 0) << client;
+  }
+}
+
+// What is not the client's fault is no strike, and is not asked for again in the round.
+TEST(Coordinator, AnUpdateThatFindsTheSumFullIsNoStrike) {
+  RoundUnderWay open(2, {.min_clients = 1});
+  open.refuse = [](const Arrival& arrival) -> std::optional<std::string> {
+    if (arrival.client == 1) return "full: no room";
+    return std::nullopt;
+  };
+  open.Begin();
+  EXPECT_EQ(open.SendHonest(1), "full");
+  EXPECT_EQ(open.SendHonest(0), "");
+  open.End();
+  EXPECT_TRUE(open.traffic);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).strikes, 0);
+  EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1}));
 }
 
 // An update that is on its way past the deadline is let in: it would have to come again.
 TEST(Coordinator, WhatIsOnItsWayPastTheDeadlineIsWaitedForWhenItIsNeeded) {
-  OpenRound open(2, {.min_clients = 2, .deadline = 0.2});
+  RoundUnderWay open(2, {.min_clients = 2, .deadline = 2});
   open.Begin();
   const auto [begin, bytes] = open.Update_(1, open.Plan_(1));
   std::promise<void> room;
@@ -381,7 +449,7 @@ TEST(Coordinator, WhatIsOnItsWayPastTheDeadlineIsWaitedForWhenItIsNeeded) {
       open.coordinator->BeginUpload(open.Of(1), begin, [&] { room.set_value(); });
   room.get_future().get();
   EXPECT_EQ(open.SendHonest(0), "");
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));  // past the deadline and a look
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));  // past the deadline and a look
   ASSERT_TRUE(open.coordinator->AddBytes(
       stream, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   std::promise<std::optional<Refused>> done;
@@ -393,8 +461,20 @@ TEST(Coordinator, WhatIsOnItsWayPastTheDeadlineIsWaitedForWhenItIsNeeded) {
   EXPECT_EQ(open.taken.size(), 2u);
 }
 
+TEST(Coordinator, WhatNeverArrivesHoldsARoundForTwiceTheDeadlineAtMost) {
+  RoundUnderWay open(2, {.min_clients = 2, .deadline = 0.2});
+  open.Begin();
+  const auto [begin, bytes] = open.Update_(1, open.Plan_(1));
+  const UploadStream stream = open.coordinator->BeginUpload(open.Of(1), begin, [] {});
+  EXPECT_EQ(open.SendHonest(0), "");
+  open.End();
+  EXPECT_FALSE(open.traffic);
+  EXPECT_THROW(open.coordinator->AddBytes(stream, "1234"), Refused);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).missed, 1);
+}
+
 TEST(Coordinator, PastTheDeadlineWithTooFewTheRoundBeginsAgain) {
-  OpenRound open(2, {.min_clients = 2, .deadline = 0.2});
+  RoundUnderWay open(2, {.min_clients = 2, .deadline = 0.2});
   open.Begin();
   EXPECT_EQ(open.SendHonest(0), "");
   open.End();
@@ -404,16 +484,17 @@ TEST(Coordinator, PastTheDeadlineWithTooFewTheRoundBeginsAgain) {
 }
 
 TEST(Coordinator, ARoundMayAskMoreThanItWants) {
-  OpenRound open(3);
+  RoundUnderWay open(3);
   open.Begin(2);
   EXPECT_EQ(open.SendHonest(2), "");
   EXPECT_EQ(open.SendHonest(0), "");
   open.End();
   EXPECT_EQ(open.taken.size(), 2u);
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(1).missed, 0) << "nobody waited for it";
 }
 
 TEST(Coordinator, NobodyWaitsForThoseWhoLeftAndTheyMayReturn) {
-  OpenRound open(3, {.min_clients = 1});
+  RoundUnderWay open(3, {.min_clients = 1});
   open.Begin();
   v1::LeaveRequest leave;
   leave.set_run("run-1");
@@ -427,7 +508,7 @@ TEST(Coordinator, NobodyWaitsForThoseWhoLeftAndTheyMayReturn) {
 }
 
 TEST(Coordinator, NobodyWaitsForTheRevoked) {
-  OpenRound open(2, {.min_clients = 1});
+  RoundUnderWay open(2, {.min_clients = 1});
   open.Begin();
   EXPECT_EQ(open.SendHonest(0), "");
   {
@@ -439,33 +520,39 @@ TEST(Coordinator, NobodyWaitsForTheRevoked) {
   EXPECT_EQ(open.coordinator->Available(), std::vector<int>{0});
 }
 
-TEST(Coordinator, AnUpdateOfOneWhoWasRevokedMeanwhileDoesNotCount) {
-  OpenRound open(2, {.min_clients = 1});
-  open.Begin();
-  const auto [begin, bytes] = open.Update_(1, open.Plan_(1));
-  std::promise<void> room;
-  const UploadStream stream =
-      open.coordinator->BeginUpload(open.Of(1), begin, [&] { room.set_value(); });
-  room.get_future().get();
-  {
-    const std::lock_guard lock(open.mutex);
-    open.enrolled.erase(1);
+TEST(Coordinator, AnUpdateOfOneWhoWasRevokedOrLeftMeanwhileDoesNotCount) {
+  for (const std::string reason : {"revoked", "member"}) {
+    RoundUnderWay open(2, {.min_clients = 1});
+    open.Begin();
+    const auto [begin, bytes] = open.Update_(1, open.Plan_(1));
+    std::promise<void> room;
+    const UploadStream stream =
+        open.coordinator->BeginUpload(open.Of(1), begin, [&] { room.set_value(); });
+    room.get_future().get();
+    if (reason == "revoked") {
+      const std::lock_guard lock(open.mutex);
+      open.enrolled.erase(1);
+    } else {
+      v1::LeaveRequest leave;
+      leave.set_run("run-1");
+      open.coordinator->Leave(open.Of(1), leave);
+    }
+    ASSERT_TRUE(open.coordinator->AddBytes(
+        stream, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    std::promise<std::optional<Refused>> done;
+    open.coordinator->EndUpload(stream,
+                                [&](const std::optional<Refused>& why) { done.set_value(why); });
+    const auto why = done.get_future().get();
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->reason, reason);
+    EXPECT_EQ(open.SendHonest(0), "");
+    open.End();
+    EXPECT_EQ(open.taken, (std::map<int, float>{{0, 5}}));
   }
-  ASSERT_TRUE(open.coordinator->AddBytes(
-      stream, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  std::promise<std::optional<Refused>> done;
-  open.coordinator->EndUpload(stream,
-                              [&](const std::optional<Refused>& why) { done.set_value(why); });
-  const auto why = done.get_future().get();
-  ASSERT_TRUE(why);
-  EXPECT_EQ(why->reason, "revoked");
-  EXPECT_EQ(open.SendHonest(0), "");
-  open.End();
-  EXPECT_EQ(open.taken, (std::map<int, float>{{0, 5}}));
 }
 
 TEST(Coordinator, WhoWasEnrolledWithSoManyImagesComesWithThem) {
-  OpenRound open(1);
+  RoundUnderWay open(1);
   v1::JoinRequest request;
   request.set_protocol(kProtocol);
   request.set_images(1 << 20);
@@ -475,20 +562,16 @@ TEST(Coordinator, WhoWasEnrolledWithSoManyImagesComesWithThem) {
 }
 
 TEST(Coordinator, LateJoinersAreAskedInTheNextRound) {
-  OpenRound open(1, {.min_clients = 1});
+  RoundUnderWay open(1, {.min_clients = 1});
   open.Begin();
-  {
-    const std::lock_guard lock(open.mutex);
-    open.enrolled[1] = "c1";
-  }
-  open.Join(1);
+  open.Enrol(1);
   EXPECT_EQ(open.SendHonest(0), "");
   open.End();
   EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1}));
 }
 
 TEST(Coordinator, ThoseWhoWaitAreToldWhenTheRoundBeginsAndAfterAWhileToAskAgain) {
-  OpenRound open(2, {.min_clients = 1, .poll = 0.1});
+  RoundUnderWay open(2, {.min_clients = 1, .poll = 0.1});
   v1::PlanRequest request;
   request.set_run("run-1");
   std::promise<v1::PlanReply> first, second;
@@ -504,7 +587,7 @@ TEST(Coordinator, ThoseWhoWaitAreToldWhenTheRoundBeginsAndAfterAWhileToAskAgain)
 }
 
 TEST(Coordinator, ImagesOfAClientStayTheSame) {
-  OpenRound open(1, {.max_images = 100});
+  RoundUnderWay open(1, {.max_images = 100});
   EXPECT_THROW(open.Join(0, 11), Refused);
   EXPECT_THROW(open.Join(1, 101), Refused);
   EXPECT_THROW(open.Join(1, 1000000000000000000), Refused);
@@ -513,7 +596,7 @@ TEST(Coordinator, ImagesOfAClientStayTheSame) {
 }
 
 TEST(Coordinator, AnotherProtocolIsRefused) {
-  OpenRound open(1);
+  RoundUnderWay open(1);
   v1::JoinRequest request;
   request.set_protocol(kProtocol + 1);
   request.set_images(10);

@@ -101,7 +101,8 @@ struct GrpcClient::Wire {
         }) {}
 
   // Makes a call until it succeeds or is refused. `call` gets a context and returns its status; a
-  // call that has got something across, as `moved` tells, begins the count of patience anew.
+  // call that has got something across, as `moved` tells, or was told that the coordinator is busy
+  // begins the count of patience anew.
   // Returns the reason of a refusal, empty when there was none.
   std::string Repeat(
       const char* what, std::chrono::seconds time,
@@ -153,6 +154,7 @@ struct GrpcClient::Wire {
         since = SteadyClock::now();
         pause = kFirstPause;
       }
+      if (reason == "busy") since = SteadyClock::now();  // it is there, and has no room yet
       const double seconds = std::chrono::duration<double>(SteadyClock::now() - since).count();
       if (seconds > options.patience) {
         throw NetworkError(
@@ -311,7 +313,7 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
   };
   const std::string reason = wire_->Repeat("upload", kTransferTime, call, [&] { return received; });
   if (accepted) return UploadEnd::kAccepted;
-  if (IsStrike(reason) || reason == "refused" || reason == "duplicate") {
+  if (IsStrike(reason) || reason == "refused" || reason == "duplicate" || reason == "full") {
     spdlog::warn("round {}: the coordinator refuses the update: {}", header.key().round() + 1,
                  wire_->message);
     return UploadEnd::kRefused;

@@ -16,14 +16,14 @@ namespace kindred {
 class GrpcServer {
  public:
   // Listens from now on. Without a kit the wire is plain text, which is for loopback alone: throws
-  // a network error for another address. The others must outlive it.
+  // a network error for another address. The others must outlive it. `audit` gets every refusal:
+  // of calls, and of connections.
   GrpcServer(const std::string& address, const std::optional<ServerKit>& kit,
              const WireLimits& limits, Coordinator& coordinator, Enrolments& enrolments,
              std::function<void(const AuditEvent&)> audit);
   ~GrpcServer();  // ends the calls under way
 
   std::string address() const;
-  AcceptCounts connections() const;
 
  private:
   class Service;

@@ -137,12 +137,13 @@ NamedTensors Unpack(std::span<uint8_t> bytes, const Manifest& manifest) {
   NamedTensors tensors;
   for (const auto& span : manifest) {
     const auto content = bytes.subspan(span.offset, span.bytes);
-    if (span.kind == "F32") {
+    if (span.kind == "F32" && span.offset % alignof(float) == 0) {
       tensors.emplace(span.name, torch::from_blob(content.data(), span.shape, torch::kFloat));
     } else if (span.kind == "F16") {
       tensors.emplace(span.name, FromHalf(content, span.shape));
     } else {
-      auto tensor = torch::empty(span.shape, torch::kInt64);
+      // Behind an odd number of 16-bit floats others lie out of line, too.
+      auto tensor = torch::empty(span.shape, span.kind == "F32" ? torch::kFloat : torch::kInt64);
       std::memcpy(tensor.data_ptr(), content.data(), content.size());
       tensors.emplace(span.name, tensor);
     }

@@ -73,8 +73,8 @@ class Content {
 // The bytes of tensors that have this manifest.
 Bytes Pack(const NamedTensors& tensors, const Manifest& manifest);
 
-// The tensors in bytes of this manifest, which must be as long as it says. Floats of 32 bits are
-// not copied: they live as long as `bytes`, which must be aligned to 4.
+// The tensors in bytes of this manifest, which must be as long as it says. Floats of 32 bits
+// that lie in line are not copied: they live as long as `bytes`, which must be aligned to 4.
 NamedTensors Unpack(std::span<uint8_t> bytes, const Manifest& manifest);
 
 // Rows of features: [rows, width].

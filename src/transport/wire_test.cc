@@ -68,6 +68,19 @@ TEST(Wire, ContentIsReadFromAnywhere) {
   EXPECT_EQ(Content(at::Tensor(), Precision::kFloat).size(), 0u);
 }
 
+// Behind an odd number of 16-bit floats the others are out of line.
+TEST(Wire, FloatsBehindAnOddNumberOfHalvesAreAligned) {
+  const NamedTensors model = {{"a", torch::ones({5, 3})},
+                              {"b", torch::tensor({0.1f, -2.5f})},
+                              {"n", torch::full({}, 7, torch::kInt64)}};
+  const Manifest manifest = ManifestOf(model, Precision::kHalf);
+  ASSERT_EQ(manifest[1].offset % 4, 2u);
+  Bytes bytes = Pack(model, manifest);
+  const NamedTensors back = Unpack(bytes, manifest);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(back.at("b").data_ptr()) % alignof(float), 0u);
+  for (const auto& [name, tensor] : model) EXPECT_TRUE(torch::equal(back.at(name), tensor)) << name;
+}
+
 TEST(Wire, HalfRowsAreUnitAgain) {
   const auto rows = torch::nn::functional::normalize(torch::randn({7, 128}));
   const Bytes bytes = PackRows(rows, Precision::kHalf);

@@ -8,6 +8,7 @@ import time
 
 import http2
 from federation import HANDSHAKE, IMAGES, RATE_WINDOW, report
+from programs import wait_until
 from wire import outcome_of, pb
 
 
@@ -86,6 +87,12 @@ def attack_connections(fed, client):
            closed_within(slow, limit, lambda: slow.send(bytes([next(rest)]))), "open")
     for each in (half, silent, slow):
         each.close()
+    wanted = {"handshake", "connections"} if fed.limit else {"handshake"}
+    seen = lambda: wanted <= {line.get("reason") for line in fed.audit()}
+    with contextlib.suppress(RuntimeError):
+        wait_until("lines", seen, 10)
+    report(14, "refused connections and failed handshakes are in the audit log", seen(),
+           {line.get("reason") for line in fed.audit()})
 
 
 def attack_http2(fed, client, plan):

@@ -1,6 +1,7 @@
 """A hostile coordinator with a sound certificate, and what `kindred join` makes of it."""
 import base64
 import concurrent.futures
+import json
 import os
 import re
 import struct
@@ -13,6 +14,7 @@ from wire import CHUNK, Client, bytes_digest, grpc, pb, pb_grpc, read_kept
 
 IMAGES = 32
 WIDTH = 128
+PATIENCE = 4  # seconds, of the clients here
 CANARY = "canary-path-7f3a"  # the client's folders have it in their names
 
 
@@ -27,6 +29,7 @@ class Fake(pb_grpc.FederationServicer):
         self.uploads, self.calls, self.texts = 0, [], []
         self.endless = self.silent = self.huge = False
         self.received = 0  # what it says to have of an upload
+        self.busy = 0  # seconds from the first upload on that it has no room
 
     def use_model(self, model):
         self.model = bytes(model)
@@ -71,6 +74,10 @@ class Fake(pb_grpc.FederationServicer):
         return pb.UploadReply(received=self.received)
 
     def Upload(self, parts, context):
+        self.first_upload = getattr(self, "first_upload", time.monotonic())
+        if time.monotonic() < self.first_upload + self.busy:
+            context.set_trailing_metadata((("kindred-reason", "busy"),))
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "busy: no room")
         self.uploads += 1
         context.send_initial_metadata(())  # there is room
         for _ in parts:
@@ -110,6 +117,7 @@ ATTACKS = [
     ("a model with NaN", lambda f, t: spoil_floats(f, t, "weight", float("nan"))),
     ("a model with infinity", lambda f, t: spoil_floats(f, t, "weight", float("inf"))),
     ("a negative running variance", lambda f, t: spoil_floats(f, t, "running_var", -1e-30)),
+    ("a running variance of 0", lambda f, t: spoil_floats(f, t, "running_var", 0.0)),
     ("a model of another size", lambda f, t: f.use_model(f.model + bytes(4))),
     ("a model of 2^63 bytes", lambda f, t: field(f.plan, "model_bytes", 1 << 63)),
     ("a model without its digest", lambda f, t: field(f.plan, "model_digest", "0" * 64)),
@@ -141,6 +149,8 @@ ATTACKS = [
     ("a run that is a path", lambda f, t: field(f.offer, "run", "../../../tmp/x")),
     ("a place of 2^32 - 1", lambda f, t: field(f.offer, "client", 2**32 - 1)),
     ("another manifest", lambda f, t: field(f.offer, "manifest_hash", "0" * 64)),
+    ("images of 4096 pixels a side", lambda f, t: field(f.offer, "input", json.dumps(
+        json.loads(f.offer.input) | {"height": 4096, "width": 4096}))),
     ("images of another kind", lambda f, t: field(f.offer, "input", "nonsense")),
     ("a bank with NaN", lambda f, t: f.use_bank(spoiled_rows(float("nan")))),
     ("a bank that is not unit", lambda f, t: f.use_bank(1000 * unit(40))),
@@ -196,7 +206,7 @@ def record(folder, address):
 def join_words(folder, name):
     return ["join", "--kit", folder.path / f"kit-{CANARY}", "--config", TINY,
             *sets(partition__scheme="iid", partition__clients=3, data__limit=96,
-                  client__share="1/3", client__patience=4, train__workers=1),
+                  client__share="1/3", client__patience=PATIENCE, train__workers=1),
             "--out", folder.path / CANARY / name]
 
 
@@ -252,6 +262,19 @@ def attack_clients(kindred, report, only=""):
                first > 0 and code == 130, f"{fake.uploads} uploads, exit code {code}, "
                f"{program.text()[-300:]}")
         texts += fake.texts
+
+        # One that has no room for longer than a client's patience: it is there, and is waited for.
+        fake = Fake(offer, model)
+        fake.busy = 3 * PATIENCE
+        with Served(fake, address, *sound, ca):
+            program = folder.start("busy.log", *join_words(folder, "busy"))
+            end = time.monotonic() + 90
+            while fake.uploads == 0 and program.alive() and time.monotonic() < end:
+                time.sleep(0.1)
+            alive = program.alive()
+            program.end()
+        report(24, "a coordinator without room does not use up a client's patience",
+               alive and fake.uploads > 0, f"{fake.uploads} uploads, {program.text()[-300:]}")
 
         # One that says to have more of an upload than there is.
         fake = Fake(offer, model)

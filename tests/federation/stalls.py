@@ -36,7 +36,8 @@ def attack_by_trickling(kindred):
                 if stop.wait(0.2):
                     return
                 yield pb.UploadPart(data=bytes(update.data[at:at + 1024]))
-        thread = threading.Thread(target=lambda: client.send(parts(), seconds=600))
+        ends = []
+        thread = threading.Thread(target=lambda: ends.append(client.send(parts(), seconds=600)))
         thread.start()
         start, limit = time.monotonic(), 3 * deadline
         try:
@@ -47,6 +48,9 @@ def attack_by_trickling(kindred):
                    f"not in {limit} s, the deadline being {deadline} s")
         stop.set()
         thread.join()
+        told = any(line.get("reason") == "slow" for line in fed.audit())
+        report(15, "who trickles is cut, which the audit log has",
+               ends[0].code == "CANCELLED" and told, f"{ends[0]}, {told}")
         client.close()
 
 

@@ -54,6 +54,12 @@ def scaled(factor):
     return spoil
 
 
+def turned(update):
+    for place, values in update.floats():
+        if not place.name.endswith("running_var"):
+            values *= -1
+
+
 def filled(draw):
     def spoil(update):
         for place, values in update.floats():
@@ -170,6 +176,8 @@ CONTENTS = [
     (1, "infinity in a feature", spoiled_feature(float("inf")), "features"),
     (2, "a model a million times as large", scaled(1e6), ("norm", "values")),
     (2, "a model turned around, ten times as large", scaled(-10), ("norm", "values")),
+    (2, "a model turned around", scaled(-1), ("norm", "values")),
+    (2, "a model turned around, its variances left as they are", turned, "norm"),
     (2, "a constant model", filled(lambda n: numpy.full(n, 50.0)), ("norm", "values")),
     (2, "a random model", filled(lambda n: numpy.random.default_rng(n).normal(0, 50, n)),
      ("norm", "values")),

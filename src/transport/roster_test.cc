@@ -1,0 +1,125 @@
+#include "transport/roster.h"
+
+#include <gtest/gtest.h>
+
+namespace kindred {
+namespace {
+
+using std::chrono::seconds;
+
+const EnrolledNames kThree = {{0, "c0"}, {1, "c1"}, {2, "c2"}};
+const Roster::Clock::time_point kNoon = Roster::Clock::time_point(seconds(1000));
+
+Caller CallerAt(int place) { return {place, kThree.at(place)}; }
+
+Roster RosterOf(const std::vector<int>& joined, const CoordinatorOptions& options = {}) {
+  Roster roster(options, {});
+  for (const int place : joined) roster.Join(CallerAt(place), 10);
+  return roster;
+}
+
+std::string RefusalOf(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Refused& why) {
+    return why.reason;
+  }
+  return "";
+}
+
+TEST(Roster, ExpectsTheEnrolledAndAsksThoseWhoJoined) {
+  Roster roster = RosterOf({0, 2});
+  auto present = roster.Look(kThree, kNoon);
+  EXPECT_EQ(present.clients, (std::vector<int>{0, 2}));
+  EXPECT_EQ(present.expected, 3) << "one has not come yet";
+  EXPECT_FALSE(present.begun);
+  roster.Leave(2);
+  roster.Count(0);
+  present = roster.Look(kThree, kNoon);
+  EXPECT_EQ(present.clients, std::vector<int>{0});
+  EXPECT_EQ(present.expected, 2) << "one has left";
+  EXPECT_TRUE(present.begun);
+  EXPECT_EQ(roster.Look({{2, "c2"}}, kNoon).expected, 0) << "the others were revoked";
+}
+
+// The first round begins when all who are expected are there: one that sits out must not be.
+TEST(Roster, WhoWasRefusedSitsOutTheRoundAndIsNotExpected) {
+  Roster roster = RosterOf({0, 1, 2}, {.deadline = 60});
+  roster.Strike(1, "norm", kNoon);
+  auto present = roster.Look(kThree, kNoon + seconds(59));
+  EXPECT_EQ(present.clients, (std::vector<int>{0, 2}));
+  EXPECT_EQ(present.expected, 2);
+  EXPECT_EQ(present.sitting, (std::map<std::string, std::string>{{"c1", "norm"}}));
+  EXPECT_EQ(roster.at(1).strikes, 1);
+  // However often the round is tried, a strike a deadline.
+  present = roster.Look(kThree, kNoon + seconds(60));
+  EXPECT_EQ(present.clients, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(present.expected, 3);
+  EXPECT_TRUE(present.sitting.empty());
+  roster.EndRound();
+  EXPECT_EQ(roster.Look(kThree, kNoon).clients.size(), 3u) << "the next round asks it";
+}
+
+TEST(Roster, SaysWhoIsMissingWhyAndWhatToDo) {
+  Roster roster = RosterOf({0, 1}, {.min_clients = 2, .deadline = 60});
+  roster.Strike(1, "values", kNoon);
+  const std::string why = roster.WhyStuck(roster.Look(kThree, kNoon));
+  for (const char* part : {"1 clients may take part and a round needs 2", "c1 (values)",
+                           "server.deadline = 60 s", "lower server.min_clients"}) {
+    EXPECT_NE(why.find(part), std::string::npos) << why;
+  }
+}
+
+TEST(Roster, TellsWhyAClientIsOut) {
+  Roster roster = RosterOf({0, 1, 2}, {.strikes = 2});
+  EXPECT_FALSE(roster.WhyOut(0, kThree));
+  EXPECT_EQ(roster.WhyOut(0, {{1, "c1"}})->reason, "revoked");
+  roster.Leave(1);
+  EXPECT_EQ(roster.WhyOut(1, kThree)->reason, "member");
+  roster.Strike(2, "norm", kNoon);
+  EXPECT_FALSE(roster.WhyOut(2, kThree));
+  roster.Strike(2, "norm", kNoon);
+  EXPECT_EQ(roster.WhyOut(2, kThree)->reason, "strikes");
+  EXPECT_EQ(RosterOf({}).WhyOut(0, kThree)->reason, "member");
+}
+
+TEST(Roster, WhoIsThrownOutStaysOut) {
+  Roster roster = RosterOf({0}, {.strikes = 1});
+  roster.Strike(0, "norm", kNoon);
+  EXPECT_EQ(RefusalOf([&] { roster.Hear(CallerAt(0)); }), "strikes");
+  EXPECT_EQ(RefusalOf([&] { roster.Join(CallerAt(0), 10); }), "strikes");
+  EXPECT_EQ(roster.Look(kThree, kNoon + std::chrono::hours(9)).expected, 2);
+}
+
+TEST(Roster, MembersComeWithTheImagesTheyEnrolledWith) {
+  Roster roster = RosterOf({0}, {.max_images = 100});
+  EXPECT_EQ(RefusalOf([&] { roster.Join(CallerAt(0), 11); }), "images");
+  EXPECT_EQ(RefusalOf([&] { roster.Join(CallerAt(1), 101); }), "images");
+  EXPECT_EQ(RefusalOf([&] { roster.Join({1, "c1", 20}, 10); }), "images");
+  EXPECT_EQ(RefusalOf([&] { roster.Hear(CallerAt(1)); }), "member");
+  EXPECT_EQ(RefusalOf([&] { roster.Hear({0, "c0", 20}); }), "member") << "enrolled anew since";
+  EXPECT_EQ(RefusalOf([&] { roster.Join({0, "c0", 20}, 20); }), "");
+  EXPECT_EQ(roster.at(0).images, 20);
+}
+
+// Two rounds are waited for, and one more when it calls; whoever only calls is not waited for.
+TEST(Roster, TheSilentAreAskedAgainWhenTheyCallAndWaitedForOnce) {
+  Roster roster = RosterOf({0, 1});
+  roster.Miss(1);
+  EXPECT_FALSE(roster.IsSilent(1));
+  roster.Miss(1);
+  EXPECT_TRUE(roster.IsSilent(1));
+  EXPECT_EQ(roster.Look(kThree, kNoon).clients, std::vector<int>{0});
+  roster.Hear(CallerAt(1));
+  EXPECT_FALSE(roster.IsSilent(1));
+  EXPECT_EQ(roster.Look(kThree, kNoon).clients, (std::vector<int>{0, 1}));
+  roster.Miss(1);
+  roster.Hear(CallerAt(1));
+  EXPECT_TRUE(roster.IsSilent(1));
+  EXPECT_EQ(roster.Look(kThree, kNoon).clients, (std::vector<int>{0, 1})) << "asked all the same";
+  roster.Count(1);
+  EXPECT_FALSE(roster.IsSilent(1));
+}
+
+}  // namespace
+}  // namespace kindred
