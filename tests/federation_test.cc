@@ -176,6 +176,25 @@ TEST(Federation, HalfFloatsEndWithOneModelAtEveryClient) {
   }
 }
 
+TEST(Federation, AKitThatIsUsedTwiceIsAnAlarm) {
+  Federation federation(kTinyFile + " --set partition.clients=2 --set train.rounds=6", 2);
+  federation.address = FreeAddress();
+  federation.Issue();
+  federation.Serve();
+  for (int i = 0; i < 2; ++i) federation.Join(i);
+  Process twin(federation.folder.path(),
+               fmt::format("join --kit kit-c0 --config {} --set client.share=0/2 --out twin",
+                           federation.config),
+               "twin.log");
+  EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
+  const std::string audit = TextOf(federation.folder.path() / "served" / "audit.jsonl");
+  const std::string why = "two processes take part as c0";
+  const size_t at = audit.find(why);
+  EXPECT_NE(at, std::string::npos) << audit;
+  EXPECT_EQ(audit.find(why, at + 1), std::string::npos) << "told once";
+  EXPECT_EQ(audit.find("two processes take part as c1"), std::string::npos);
+}
+
 TEST(Federation, PlainTextIsForThisMachineAlone) {
   Federation federation(kTinyFile, 2);
   federation.address = "192.0.2.1:7433";

@@ -41,6 +41,9 @@ CommandResult JoinRun(ConfigFlags config, const JoinFlags& flags) {
   if (experiment.data.name == "folder" && !FileExists(experiment.data.path)) {
     throw DataError("{}: no such folder of images", Printable(experiment.data.path));
   }
+  if (!flags.plain_text && !FileExists(kit_folder)) {
+    throw UsageError("{}: no such kit; `kindred pki issue` makes one", Printable(flags.kit));
+  }
   if (experiment.join.server.empty()) {
     throw UsageError(
         "{}: no client.toml with the coordinator's address; give --set "
@@ -68,7 +71,8 @@ CommandResult JoinRun(ConfigFlags config, const JoinFlags& flags) {
   MakeFolder(dir.path());
   const FolderLock lock(dir.path());
   if (const auto summary = FinishedSummary(dir)) {
-    spdlog::info("{}: the run is finished", Printable(dir.path().string()));
+    spdlog::info("{}: the run is finished; for another run give another --out",
+                 Printable(dir.path().string()));
     return {SummaryText(*summary, dir), *summary};
   }
   const LogFile log(dir.log());

@@ -17,7 +17,10 @@ MetricsFile::MetricsFile(std::filesystem::path path, uint64_t offset)
     spdlog::warn("{}: lines of earlier rounds are missing", Printable(path_.string()));
     offset_ = size;
   }
-  std::filesystem::resize_file(path_, offset_);
+  std::error_code error;
+  std::filesystem::resize_file(path_, offset_, error);
+  if (error)
+    throw DataError("{}: cannot be written: {}", Printable(path_.string()), error.message());
 }
 
 void MetricsFile::Append(Json line) {

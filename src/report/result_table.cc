@@ -217,6 +217,16 @@ std::string ToMarkdown(const ResultTable& table) {
   for (const auto& note : OrderNotes(table)) {
     text += fmt::format("- Another order than the paper's on {}.\n", note);
   }
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      const std::string& failed = table.cells[row][column].failed;
+      if (failed.empty()) continue;
+      const TableColumn& at = table.columns[column];
+      text +=
+          fmt::format("- Failed: {} on {}, {}, {}: {}\n", table.rows[row].title,
+                      DatasetTitle(at.dataset), SettingTitle(at.setting), MetricTitle(at), failed);
+    }
+  }
   return text + "\n";
 }
 

@@ -106,6 +106,15 @@ TEST(ResultTable, IsMarkdown) {
   EXPECT_NE(text.find("| CCL | <u>41.50</u> ± 0.71 (**79.07**) |\n"), std::string::npos) << text;
 }
 
+TEST(ResultTable, SaysWhyACellFailed) {
+  ResultTable table = Filled({{40}, {43}});
+  table.cells[2][0].failed = "too few images";
+  const std::string text = ToMarkdown(table);
+  EXPECT_NE(text.find("- Failed: CCL on CIFAR-10, non-IID 1, linear: too few images\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ResultTable, IsCsvWithALineACell) {
   const std::string text = ToCsv({Filled({{40}, {43}, {41, 42}})});
   EXPECT_NE(

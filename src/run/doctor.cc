@@ -19,7 +19,9 @@
 #include "method/method.h"
 #include "model/encoder.h"
 #include "run/fit.h"
+#include "run/own_data.h"
 #include "run/shared_settings.h"
+#include "run/summary.h"
 #include "transport/accept_loop.h"
 #include "transport/grpc_client.h"
 
@@ -233,11 +235,12 @@ ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& 
   return images;
 }
 
-// The client's images. Returns their bytes.
-uint64_t LookAtImages(const DataOptions& options, const std::optional<EncoderInput>& wanted,
+// The images that take part. Returns their bytes.
+uint64_t LookAtImages(const Experiment& experiment, const std::optional<EncoderInput>& wanted,
                       int mix, Findings& findings) {
   try {
-    const Images images = LoadDataset(options).train.images;
+    const Dataset dataset = LoadDataset(experiment.data);
+    const Images images = Select(dataset.train.images, ShareOf(dataset, experiment).images);
     if (wanted) CheckFits({.input = *wanted}, images);
     findings.push_back(
         ImagesFinding(images.count, {images.channels, images.height, images.width}, mix));
@@ -277,7 +280,7 @@ Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace&
       LookAtMemory((static_cast<uint64_t>(server.upload_memory) << 20) + 8 * sizes.model + 4 * pool,
                    "lower server.upload_memory, or end other programs"));
   findings.push_back(DescriptorFinding(MostDescriptors(), experiment.wire.connections.total));
-  if (server.monitor) LookAtImages(experiment.data, std::nullopt, 1, findings);
+  if (server.monitor) LookAtImages(experiment, std::nullopt, 1, findings);
   findings.push_back(LookAtCpu());
   return findings;
 }
@@ -328,9 +331,15 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
     findings.push_back({"data", FindingState::kProblem, "nobody says which images take part",
                         "--data FOLDER, or --set data.name=NAME", ExitCode::kUsage});
   } else {
-    pixels = LookAtImages(experiment.data, wanted, mix, findings);
+    pixels = LookAtImages(experiment, wanted, mix, findings);
   }
   LookAtSecrets({place.out / "state" / "secret"}, findings);
+  if (FinishedSummary(RunDir(place.out))) {
+    findings.push_back({"folder", FindingState::kWarning,
+                        fmt::format("{} holds a finished run: join ends at once there",
+                                    Printable(place.out.string())),
+                        "another --out for another run"});
+  }
   // Three rounds as they are kept, and the trained model.
   findings.push_back(LookAtDisk(
       place.out, 3 * (2 * sizes.local + sizes.model + sizes.features) + 2 * sizes.model));

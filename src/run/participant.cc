@@ -4,7 +4,6 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
-#include <charconv>
 #include <thread>
 
 #include "base/digest.h"
@@ -16,7 +15,7 @@
 #include "base/progress.h"
 #include "client/round.h"
 #include "model/encoder.h"
-#include "partition/partition.h"
+#include "run/own_data.h"
 #include "run/shared_settings.h"
 #include "server/checkpoint.h"
 #include "transport/grpc_client.h"
@@ -25,41 +24,6 @@
 namespace kindred {
 
 namespace {
-
-// The images of this client, with their place in the enrolment list still open.
-ClientData OwnData(const Experiment& experiment, const EncoderInput& input, bool labels) {
-  const Dataset dataset = LoadDataset(experiment.data);
-  CheckFits({.input = input}, dataset.train.images);
-  ClientData data;
-  std::vector<int> own;
-  if (const std::string& share = experiment.join.share; !share.empty()) {
-    int place = -1, of = 0;
-    const char* end = share.data() + share.size();
-    const auto first = std::from_chars(share.data(), end, place);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '/' ||
-        std::from_chars(first.ptr + 1, end, of).ptr != end || place < 0 || place >= of) {
-      throw UsageError("client.share = {}: must be i/C with 0 <= i < C", Printable(share));
-    }
-    const Partition partition = MakePartition(dataset, experiment.partition);
-    if (partition.Clients() != of) {
-      throw UsageError("client.share = {}: the partition has {} clients", Printable(share),
-                       partition.Clients());
-    }
-    own = partition.clients[static_cast<size_t>(place)];
-    data.client = place;
-  } else {
-    for (int i = 0; i < dataset.train.images.count; ++i) own.push_back(i);
-    data.client = -1;
-  }
-  data.images = Select(dataset.train.images, own);
-  if (labels) {
-    if (dataset.train.labels.empty()) {
-      throw DataError("the method learns from labels, and these images have none");
-    }
-    for (const int i : own) data.labels.push_back(dataset.train.labels[static_cast<size_t>(i)]);
-  }
-  return data;
-}
 
 // The client's own secret for a run: drawn once, kept in the folder, never shown.
 Secret DrawnSecret(const std::filesystem::path& folder, const std::string& run) {
@@ -133,7 +97,10 @@ class Participant {
         continue;
       }
       if (plan->state() == v1::PlanReply::FINISHED) {
-        if (auto summary = TakeModel(*plan)) return *summary;
+        if (auto summary = TakeModel(*plan)) {
+          wire_.Leave(offer_.run(), true);
+          return *summary;
+        }
       }
       if (plan->state() != v1::PlanReply::TRAIN) continue;
       // What was answered is not done again, however often it is asked for.
@@ -146,7 +113,7 @@ class Participant {
   }
 
   void SayGoodbye() {
-    if (!offer_.run().empty()) wire_.Leave(offer_.run());
+    if (!offer_.run().empty()) wire_.Leave(offer_.run(), false);
   }
 
  private:

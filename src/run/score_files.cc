@@ -40,6 +40,7 @@ ScoreFiles::ScoreFiles(std::filesystem::path folder,
                        const std::vector<std::filesystem::path>& known)
     : folder_(std::move(folder)) {
   for (const auto& path : known) {
+    if (!FileExists(path)) throw DataError("{}: no such file", Printable(path.string()));
     const Json json = ReadJson(path);
     try {
       for (const auto& table : json.at("tables")) {

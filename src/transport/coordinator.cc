@@ -93,6 +93,13 @@ void Coordinator::Hear(const Caller& caller, const std::string& run) {
     throw Refused{"run", fmt::format("another run is on: {}; join it", offer_.run)};
   }
   roster_.Hear(caller);
+  if (roster_.IsUsedTwice(caller)) {
+    woken_.push_back([this, name = caller.name] {  // without the lock
+      Alarm(0, fmt::format("two processes take part as {}: its kit is in use twice, and what they "
+                           "send is refused in turns; end one of them, or issue a kit for each",
+                           name));
+    });
+  }
 }
 
 OpenRound& Coordinator::RoundOn() {
@@ -268,14 +275,6 @@ std::shared_ptr<const Content> Coordinator::ContentOf(const Caller& caller,
   return content;
 }
 
-void Coordinator::Delivered(const Caller& caller, const v1::DownloadRequest& request) {
-  const std::lock_guard lock(mutex_);
-  if (final_ && request.what() == v1::DownloadRequest::MODEL) {
-    fetched_.insert(caller.place);
-    changed_.notify_all();
-  }
-}
-
 v1::UploadReply Coordinator::UploadStatus(const Caller& caller, const v1::UploadKey& key) {
   const std::lock_guard lock(mutex_);
   Hear(caller, key.run());
@@ -292,10 +291,14 @@ void Coordinator::Leave(const Caller& caller, const v1::LeaveRequest& request) {
   {
     const std::lock_guard lock(mutex_);
     Hear(caller, request.run());
-    roster_.Leave(caller.place);
+    if (request.has_model()) {
+      has_model_.insert(caller.place);
+    } else {
+      roster_.Leave(caller.place);
+    }
     changed_.notify_all();
   }
-  audit_({.event = "leave", .client = caller.name});
+  if (!request.has_model()) audit_({.event = "leave", .client = caller.name});
 }
 
 // --- uploads
@@ -446,7 +449,7 @@ std::vector<int> Coordinator::Available() {
     if (first || (!told && SecondsSince(since) > options_.patience)) {
       told = !first;
       first = false;
-      spdlog::info("{} of {} enrolled clients are here; {}", count, present.expected,
+      spdlog::info("{} of {} clients that may come are here; {}", count, present.expected,
                    present.begun
                        ? fmt::format("a round needs {}", enough)
                        : fmt::format("the first round waits for all of them for {:.0f} s, and "
@@ -646,7 +649,7 @@ void Coordinator::Finish(const NamedTensors& model) {
   while (!stop_ && SecondsSince(since) < options_.linger) {
     const bool all =
         std::all_of(roster_.members().begin(), roster_.members().end(), [&](const auto& entry) {
-          return roster_.IsOut(entry.first, enrolled) || fetched_.contains(entry.first);
+          return roster_.IsOut(entry.first, enrolled) || has_model_.contains(entry.first);
         });
     if (all) return;
     changed_.wait_for(lock, kTurn);

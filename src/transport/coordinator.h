@@ -56,7 +56,6 @@ class Coordinator : public Transport {
                    std::function<void(const v1::PlanReply&)> answer);
   std::shared_ptr<const Content> ContentOf(const Caller& caller,
                                            const v1::DownloadRequest& request);
-  void Delivered(const Caller& caller, const v1::DownloadRequest& request);
   v1::UploadReply UploadStatus(const Caller& caller, const v1::UploadKey& key);
   void Leave(const Caller& caller, const v1::LeaveRequest& request);
 
@@ -151,7 +150,7 @@ class Coordinator : public Transport {
   std::atomic<uint64_t> received_ = 0;
   std::shared_ptr<const Content> final_;
   std::string final_digest_;
-  std::set<int> fetched_;
+  std::set<int> has_model_;  // that the trained model is safe with
 };
 
 }  // namespace kindred

@@ -507,6 +507,29 @@ TEST(Coordinator, NobodyWaitsForThoseWhoLeftAndTheyMayReturn) {
   EXPECT_EQ(open.coordinator->Available(), (std::vector<int>{0, 1, 2}));
 }
 
+TEST(Coordinator, HandsOutTheTrainedModelUntilAllSayThatTheyHaveIt) {
+  RoundUnderWay open(2, {.linger = 600});
+  std::atomic<bool> ended = false;
+  std::thread finish([&] {
+    open.coordinator->Finish(WireModel(2));
+    ended = true;
+  });
+  v1::LeaveRequest has;
+  has.set_run("run-1");
+  has.set_has_model(true);
+  for (int client = 0; client < 2; ++client) {
+    while (open.Plan_(client).state() != v1::PlanReply::FINISHED) open.coordinator->Tick();
+    v1::DownloadRequest request;
+    request.set_run("run-1");
+    request.set_what(v1::DownloadRequest::MODEL);
+    EXPECT_GT(open.coordinator->ContentOf(open.Of(client), request)->size(), 0u);
+    EXPECT_FALSE(ended) << "who fetched it may be killed before it is safe";
+    open.coordinator->Leave(open.Of(client), has);
+  }
+  finish.join();
+  EXPECT_FALSE(open.coordinator->CurrentMembers().at(0).left);
+}
+
 TEST(Coordinator, NobodyWaitsForTheRevoked) {
   RoundUnderWay open(2, {.min_clients = 1});
   open.Begin();

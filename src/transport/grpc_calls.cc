@@ -123,7 +123,10 @@ Caller GrpcCalls::CallerOf(const grpc::CallbackServerContext& context, std::stri
   if (found.state != EnrolmentState::kValid) {
     throw Refused{"identity", "nobody of this federation; ask for a kit"};
   }
-  return {found.enrolment.place, found.enrolment.name, found.enrolment.images};
+  const auto process = context.client_metadata().find("kindred-process");
+  const bool told = process != context.client_metadata().end();
+  return {found.enrolment.place, found.enrolment.name, found.enrolment.images,
+          told ? std::string(process->second.data(), process->second.size()) : ""};
 }
 
 grpc::Status GrpcCalls::Refusal(grpc::CallbackServerContext& context, const Refused& why,

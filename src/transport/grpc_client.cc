@@ -25,6 +25,11 @@ constexpr auto kCallTime = std::chrono::seconds(60);    // of a short call, wait
 constexpr auto kStatusTime = std::chrono::seconds(10);  // cannot be cut by a stop
 constexpr auto kTransferTime = std::chrono::hours(24);  // links that die are noticed by keepalive
 
+// Tells two processes of one client apart.
+std::string DrawnProcess() {
+  return std::to_string(randombytes_random()) + "-" + std::to_string(randombytes_random());
+}
+
 // What the status of a call means to its caller.
 enum class Verdict { kDone, kAgain, kRefused };
 
@@ -84,6 +89,12 @@ std::shared_ptr<grpc::Channel> Dial(const WireClientOptions& options,
 
 // A call at a time, which the stop flag ends.
 struct GrpcClient::Wire {
+  // Says who calls, where certificates do not, and which of a client's processes.
+  void Introduce(grpc::ClientContext& context) const {
+    if (!options.name.empty()) context.AddMetadata("kindred-name", options.name);
+    context.AddMetadata("kindred-process", process);
+  }
+
   Wire(const WireClientOptions& from, const std::optional<Kit>& kit,
        const std::atomic<bool>& stop_flag)
       : options(from),
@@ -117,7 +128,7 @@ struct GrpcClient::Wire {
       if (stop) throw Interrupted{};
       grpc::ClientContext context;
       context.set_deadline(std::chrono::system_clock::now() + time);
-      if (!options.name.empty()) context.AddMetadata("kindred-name", options.name);
+      Introduce(context);
       {
         const std::lock_guard lock(mutex);
         current = &context;
@@ -189,6 +200,7 @@ struct GrpcClient::Wire {
   }
 
   WireClientOptions options;
+  const std::string process = DrawnProcess();
   const std::atomic<bool>& stop;
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Federation::Stub> stub;
@@ -281,7 +293,7 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
     {
       grpc::ClientContext asking;
       asking.set_deadline(std::chrono::system_clock::now() + kStatusTime);
-      if (!wire_->options.name.empty()) asking.AddMetadata("kindred-name", wire_->options.name);
+      wire_->Introduce(asking);
       v1::UploadReply state;
       if (wire_->stub->UploadStatus(&asking, header.key(), &state).ok())
         received = state.received();
@@ -321,14 +333,17 @@ UploadEnd GrpcClient::Upload(v1::UploadBegin begin, std::span<const uint8_t> byt
   return UploadEnd::kStale;
 }
 
-void GrpcClient::Leave(const std::string& run) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
-  if (!wire_->options.name.empty()) context.AddMetadata("kindred-name", wire_->options.name);
+void GrpcClient::Leave(const std::string& run, bool has_model) {
   v1::LeaveRequest request;
   request.set_run(run);
-  v1::LeaveReply reply;
-  wire_->stub->Leave(&context, request, &reply);
+  request.set_has_model(has_model);
+  for (int tries = has_model ? 3 : 1; tries > 0; --tries) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    wire_->Introduce(context);
+    v1::LeaveReply reply;
+    if (wire_->stub->Leave(&context, request, &reply).ok()) return;
+  }
 }
 
 }  // namespace kindred

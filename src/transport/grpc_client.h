@@ -46,8 +46,9 @@ class GrpcClient {
   // counts; kRefused: with a warning.
   UploadEnd Upload(v1::UploadBegin begin, std::span<const uint8_t> bytes);
 
-  // Once, without waiting long.
-  void Leave(const std::string& run);
+  // Nobody needs to wait for this client: it goes or, when `has_model`, has the trained model safe.
+  // Without waiting long, and whether or not it is heard.
+  void Leave(const std::string& run, bool has_model);
 
  private:
   struct Wire;

@@ -56,7 +56,6 @@ class Downloading final : public grpc::ServerWriteReactor<v1::Chunk> {
  private:
   void Write() {
     if (next_ == content_->size()) {
-      calls_.coordinator.Delivered(caller_, request_);
       Finish(grpc::Status::OK);
       return;
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 
@@ -62,6 +63,14 @@ void Roster::Hear(const Caller& caller) {
     throw Refused{"member", "enrolled with another number of images since; join again"};
   }
   MarkHeard(at->second);
+}
+
+bool Roster::IsUsedTwice(const Caller& caller) {
+  Processes& known = processes_[caller.place];
+  if (caller.process.empty() || caller.process == known.newest) return false;
+  const bool back = caller.process == known.before;
+  known.before = std::exchange(known.newest, caller.process);
+  return back && !std::exchange(known.told, true);
 }
 
 void Roster::Strike(int client, const std::string& reason, Clock::time_point now) {

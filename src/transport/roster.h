@@ -17,7 +17,8 @@ namespace kindred {
 struct Caller {
   int place = 0;
   std::string name;
-  int64_t images = 0;  // |D_c| that it was enrolled with; 0: its own word counts
+  int64_t images = 0;        // |D_c| that it was enrolled with; 0: its own word counts
+  std::string process = {};  // which of a client's processes, by its own word; empty: not told
 };
 
 // Names of those whose enrolment is valid, by place.
@@ -40,6 +41,10 @@ class Roster {
 
   // A member in good standing has called. Throws Refused when the caller is not one.
   void Hear(const Caller& caller);
+
+  // Whether the caller is a process that another of the same client had taken the place of: two are
+  // at it, with one kit. True once for each client.
+  bool IsUsedTwice(const Caller& caller);
 
   void Leave(int client) { members_.at(client).left = true; }
 
@@ -84,6 +89,11 @@ class Roster {
     std::string reason;
   };
   std::map<int, Sitting> sits_out_;  // refused in the round under way
+  struct Processes {
+    std::string newest, before;
+    bool told = false;  // that they take turns
+  };
+  std::map<int, Processes> processes_;
 };
 
 }  // namespace kindred

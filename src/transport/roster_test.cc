@@ -121,5 +121,22 @@ TEST(Roster, TheSilentAreAskedAgainWhenTheyCallAndWaitedForOnce) {
   EXPECT_FALSE(roster.IsSilent(1));
 }
 
+TEST(Roster, TwoProcessesOfOneClientThatTakeTurnsAreToldOnce) {
+  Roster roster = RosterOf({0, 1});
+  const auto heard = [&](int place, const std::string& process) {
+    Caller caller = CallerAt(place);
+    caller.process = process;
+    return roster.IsUsedTwice(caller);
+  };
+  EXPECT_FALSE(heard(0, "a"));
+  EXPECT_FALSE(heard(0, "a"));
+  EXPECT_FALSE(heard(0, "b")) << "started again";
+  EXPECT_FALSE(heard(0, "c")) << "and again";
+  EXPECT_FALSE(heard(1, "b")) << "another client";
+  EXPECT_FALSE(heard(0, "")) << "says nothing of it";
+  EXPECT_TRUE(heard(0, "b")) << "it had not ended";
+  EXPECT_FALSE(heard(0, "c")) << "told already";
+}
+
 }  // namespace
 }  // namespace kindred
