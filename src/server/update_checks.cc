@@ -109,6 +109,17 @@ Why WhyNotVariances(const std::string& name, std::span<const float> variances) {
   return fmt::format("values: {} holds {}, a variance", name, *bad);
 }
 
+// |sqrt(a) - sqrt(b)|^2. Variances are squares: as such, one channel that wakes up would outweigh
+// all weights of a model, and its honest client be refused.
+double SquaredOfDeviations(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double gap = std::sqrt(a[i]) - std::sqrt(std::max(b[i], 0.0f));
+    sum += gap * gap;
+  }
+  return sum;
+}
+
 // A counter may grow by what the client's steps can have added.
 Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Tensor& global,
                    int64_t growth) {
@@ -123,7 +134,7 @@ Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Ten
   return std::nullopt;
 }
 
-// The values of all tensors, and |theta_c - theta|^2.
+// The values of all tensors, and |theta_c - theta|^2, variances counted by their roots.
 Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squared) {
   // A step, and a pass over all images before an epoch.
   const int64_t growth = kPassesAStep * (StepsOf(arrival.images, limits) + 2 * limits.epochs);
@@ -141,10 +152,12 @@ Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squ
       return fmt::format("values: {} holds {}; training has diverged, a lower train.lr may help",
                          name, *bad);
     }
-    squared += seen.squared;
-    if (name.ends_with("running_var")) {
-      if (auto why = WhyNotVariances(name, values)) return why;
+    if (!name.ends_with("running_var")) {
+      squared += seen.squared;
+      continue;
     }
+    if (auto why = WhyNotVariances(name, values)) return why;
+    squared += SquaredOfDeviations(values, FloatsOf(global));
   }
   return std::nullopt;
 }

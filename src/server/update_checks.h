@@ -22,7 +22,7 @@ struct UpdateLimits {
   int64_t enrolled = 0;        // |D_c| it enrolled with; 0: not known
   int64_t most_images = 0;     // what the weights of the round still have room for
   int epochs = 1, batch = 1;
-  double max_norm = 0;    // of theta_c - theta; 0: none
+  double max_norm = 0;    // of theta_c - theta, variances by their roots; 0: none
   double norm_ratio = 0;  // times the usual one; 0: none
   UsualDelta usual = {};
   int features_width = 0, features_most = 0;

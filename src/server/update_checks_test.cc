@@ -57,6 +57,16 @@ std::string WhyAfter(const std::function<void(Checked&)>& change) {
   return checked.Why();
 }
 
+TEST(WhyNotUpdate, AChannelThatWakesUpDoesNotOutweighTheWeights) {
+  // From 1 to 101 a variance moves by 100, its root by 9.05; with the 5 of the rest 10.34.
+  Checked checked;
+  checked.arrival.model.at("q/bn.running_var")[1] = 101.0f;
+  checked.limits.max_norm = 10.4;
+  EXPECT_EQ(checked.Why(), "");
+  checked.limits.max_norm = 10.3;
+  EXPECT_EQ(checked.Why().find("norm: 10.34"), 0u) << checked.Why();
+}
+
 TEST(WhyNotUpdate, AnHonestOneCountsAndItsNormIsGiven) {
   const Checked checked;
   double norm = 0;
