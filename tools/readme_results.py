@@ -27,6 +27,8 @@ def cell_text(cell):
         text = marked(printed(cell, "mean", "text"), cell["place"])
         if "deviation" in cell:
             text += f" ± {printed(cell, 'deviation', 'deviation_text')}"
+        if "seeds_note" in cell:
+            text += f", {cell['seeds_note']}"
     if "paper" in cell:
         text += f" ({marked(printed(cell, 'paper', 'paper_text'), cell['paper_place'])})"
     return text

@@ -1,6 +1,9 @@
 // `kindred report`: runs and tables as one HTML page that opens offline.
+#include <map>
+
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "cli/command.h"
 #include "report/page.h"
@@ -18,8 +21,20 @@ struct ReportFlags {
   bool force = false;
 };
 
+// The folder's own name, as a page shows it; of several of one name the later ones get a number.
+std::string NameOf(const std::string& folder, std::map<std::string, int>& used) {
+  const fs::path path = fs::absolute(folder).lexically_normal();
+  const fs::path last = path.has_filename() ? path.filename() : path.parent_path().filename();
+  const std::string name = Printable(last.string());
+  const int times = ++used[name];
+  return times == 1 ? name : fmt::format("{} ({})", name, times);
+}
+
 CommandResult Report(const ReportFlags& flags) {
+  if (flags.out.empty()) throw UsageError("--out: give the page's file");
   RefuseToOverwrite(flags.out, flags.force);
+  std::map<std::string, int> used;
+  Json damaged = Json::object();
   Json data = {{"live", false}, {"runs", Json::array()}, {"tables", Json::array()}};
   for (const auto& folder : flags.folders) {
     const fs::path tables = fs::path(folder) / "tables.json";
@@ -29,11 +44,22 @@ CommandResult Report(const ReportFlags& flags) {
       if (!json.is_object() || !json.value("tables", Json()).is_array()) {
         throw DataError("{}: not what `kindred reproduce` wrote", Printable(tables.string()));
       }
-      for (const auto& table : json["tables"]) data["tables"].push_back(table);
+      const std::string name = NameOf(folder, used);
+      for (Json table : json["tables"]) {
+        if (!table.is_object()) continue;
+        table["folder"] = name;
+        data["tables"].push_back(std::move(table));
+      }
     } else if (FileExists(fs::path(folder) / "config.toml") ||
                FileExists(fs::path(folder) / "metrics.jsonl")) {
-      data["runs"].push_back(RunData(
-          RunDir(folder), {.samples = !flags.without_images, .embedding = !flags.without_images}));
+      Json run = RunData(RunDir(folder),
+                         {.samples = !flags.without_images, .embedding = !flags.without_images});
+      run["name"] = NameOf(folder, used);
+      for (const std::string line : run["damage"]) {
+        spdlog::warn("{}: {}", Printable(folder), line);
+        damaged[folder].push_back(line);
+      }
+      data["runs"].push_back(std::move(run));
     } else {
       throw DataError(
           "{}: neither a run (config.toml) nor what `kindred reproduce` leaves (tables.json) is "
@@ -51,6 +77,7 @@ CommandResult Report(const ReportFlags& flags) {
       {{"page", flags.out},
        {"runs", data["runs"].size()},
        {"tables", data["tables"].size()},
+       {"damaged", damaged},
        {"bytes", page.size()}}};
 }
 

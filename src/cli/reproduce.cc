@@ -1,5 +1,6 @@
 // `kindred reproduce`: the paper's tables.
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/table.h"
 #include "cli/command.h"
@@ -24,6 +25,9 @@ CommandResult Reproduce(const ReproduceFlags& flags) {
   const std::atomic<bool>& stop = StopOnSignals();
   const std::string out = flags.out.empty() ? "runs/reproduce-" + flags.choice.scale : flags.out;
   Reproduction reproduction(flags.choice, out, {flags.known.begin(), flags.known.end()});
+  if (!flags.known.empty()) {
+    spdlog::info("{} numbers are taken from --known", reproduction.Taken());
+  }
   try {
     if (!flags.tables_only) reproduction.Estimate(stop);
     const std::string plan = reproduction.PlanText();
@@ -52,8 +56,8 @@ CommandResult Reproduce(const ReproduceFlags& flags) {
   result.json = {{"out", out}, {"tables", tables}};
   for (const auto& why : reproduction.Failures()) result.json["failed"].push_back(why);
   if (result.json.contains("failed")) result.code = ExitCode::kData;
-  result.text +=
-      fmt::format("{}/ tables.html, tables.md, tables.csv, tables.json, scores/, runs/\n", out);
+  result.text += fmt::format("{}/ tables.html, tables.md, tables.csv, tables.json{}\n", out,
+                             FileExists(reproduction.out() / "runs") ? ", scores/, runs/" : "");
   return result;
 }
 
@@ -87,10 +91,11 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
                    "repeatable")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_flag("--only-tables", flags->tables_only,
-                    "train and evaluate nothing: the tables of what is there");
-  command->add_flag("--plan", flags->plan_only,
-                    "only say what would be done and how long it takes");
+  CLI::Option* only_tables =
+      command->add_flag("--only-tables", flags->tables_only,
+                        "train and evaluate nothing: the tables of what is there");
+  command->add_flag("--plan", flags->plan_only, "only say what would be done and how long it takes")
+      ->excludes(only_tables);
 }
 
 }  // namespace kindred

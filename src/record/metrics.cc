@@ -41,12 +41,18 @@ void MetricsFile::Append(Json line) {
 
 void MetricsFile::Sync() const { SyncFile(path_); }
 
-std::vector<Json> ReadMetrics(const std::filesystem::path& path) {
+std::vector<Json> ReadMetrics(const std::filesystem::path& path, int* damaged) {
   std::vector<Json> lines;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return lines;  // a pipe would never end
   std::ifstream in(path);
   for (std::string text; std::getline(in, text);) {
     auto line = Json::parse(text, nullptr, false);
-    if (line.is_object()) lines.push_back(std::move(line));
+    if (line.is_object()) {
+      lines.push_back(std::move(line));
+    } else if (damaged != nullptr && !in.eof()) {
+      ++*damaged;
+    }
   }
   return lines;
 }

@@ -31,8 +31,9 @@ class MetricsFile {
   uint64_t offset_;
 };
 
-// The lines of the file; one that is cut short is left out.
-std::vector<Json> ReadMetrics(const std::filesystem::path& path);
+// The lines of the file; one that is cut short is left out. `damaged`: counts whole lines that
+// are no JSON objects, which are left out too.
+std::vector<Json> ReadMetrics(const std::filesystem::path& path, int* damaged = nullptr);
 
 // Each line's numbers as events at its "round".
 std::vector<ScalarEvent> ToEvents(const std::vector<Json>& lines);

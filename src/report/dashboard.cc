@@ -75,14 +75,19 @@ std::pair<int, Bound> Listen(const Address& address) {
     throw NetworkError("--dashboard {}: {}", text, ::gai_strerror(error));
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, ::freeaddrinfo);
-  const int fd = ::socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
-  const int on = 1;
-  if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (fd < 0 || ::bind(fd, found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd, 64) != 0) {
-    const std::string why = std::generic_category().message(errno);
+  // A name may have several addresses, of which this machine need not have all (::1).
+  int fd = -1;
+  std::string why;
+  for (const addrinfo* at = found; at != nullptr && fd < 0; at = at->ai_next) {
+    fd = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+    const int on = 1;
+    if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd >= 0 && ::bind(fd, at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd, 64) == 0) break;
+    if (why.empty()) why = std::generic_category().message(errno);
     if (fd >= 0) ::close(fd);
-    throw NetworkError("--dashboard {}: {}; give another HOST:PORT", text, why);
+    fd = -1;
   }
+  if (fd < 0) throw NetworkError("--dashboard {}: {}; give another HOST:PORT", text, why);
   const Bound bound = BoundTo(fd);
   if (bound.any) {
     ::close(fd);
@@ -95,6 +100,20 @@ std::pair<int, Bound> Listen(const Address& address) {
 std::string Header(MHD_Connection* connection, const char* name) {
   const char* value = ::MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
   return value == nullptr ? "" : value;
+}
+
+// How many headers of the name there are.
+int Count(MHD_Connection* connection, const char* name) {
+  std::pair<const char*, int> found = {name, 0};
+  ::MHD_get_connection_values(
+      connection, MHD_HEADER_KIND,
+      [](void* own, MHD_ValueKind, const char* key, const char*) {
+        auto& [wanted, count] = *static_cast<std::pair<const char*, int>*>(own);
+        count += ::strcasecmp(key, wanted) == 0;
+        return MHD_YES;
+      },
+      &found);
+  return found.second;
 }
 
 MHD_Result Send(MHD_Connection* connection, unsigned code, MHD_Response* response,
@@ -168,8 +187,9 @@ struct Dashboard::State {
   };
 
   bool Knows(MHD_Connection* connection) const {
-    const std::string given = Header(connection, "Authorization"), prefix = "Bearer ";
-    return given.size() == prefix.size() + token.size() && given.starts_with(prefix) &&
+    const std::string given = Header(connection, "Authorization"), prefix = "bearer ";
+    return given.size() == prefix.size() + token.size() &&
+           Lower(given.substr(0, prefix.size())) == prefix &&
            ::sodium_memcmp(given.data() + prefix.size(), token.data(), token.size()) == 0;
   }
 
@@ -293,13 +313,16 @@ struct Dashboard::State {
   MHD_Result Answer(MHD_Connection* connection, const std::string& url, const std::string& method) {
     constexpr const char* kPlain = "text/plain; charset=utf-8";
     constexpr const char* kJson = "application/json";
+    if (Count(connection, "Host") > 1) {
+      return SendText(connection, MHD_HTTP_BAD_REQUEST, "one Host\n", kPlain);
+    }
     // A name that somebody else points at this machine is not ours.
     if (std::find(hosts.begin(), hosts.end(), Lower(Header(connection, "Host"))) == hosts.end()) {
       return SendText(connection, MHD_HTTP_MISDIRECTED_REQUEST, "not the name of this server\n",
                       kPlain);
     }
     if (method != "GET" && method != "HEAD") {
-      return SendText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET alone\n", kPlain);
+      return SendText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone\n", kPlain);
     }
     if (url == "/")
       return SendText(connection, MHD_HTTP_OK, LivePage(), "text/html; charset=utf-8");

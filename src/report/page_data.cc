@@ -90,7 +90,14 @@ std::string WithoutPaths(const std::string& line) {
   return kept;
 }
 
+// Pipes and the like are not read: they may never end.
+bool IsFile(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(path, none);
+}
+
 std::string ConfigText(const RunDir& dir) {
+  if (!IsFile(dir.config())) return "";
   std::ifstream in(dir.config());
   std::string text;
   for (std::string line; std::getline(in, line) && text.size() < (1 << 20);) {
@@ -107,6 +114,37 @@ Json EvalLine(const Json& line) {
     if (line.contains(key)) kept[key] = line[key];
   }
   return kept;
+}
+
+// What of the folder could not be read, or contradicts itself.
+Json DamageOf(const RunDir& dir, const Json& run, int damaged_lines) {
+  Json damage = Json::array();
+  if (damaged_lines > 0) {
+    damage.push_back(fmt::format("metrics.jsonl: {} line{} could not be read", damaged_lines,
+                                 damaged_lines == 1 ? "" : "s"));
+  }
+  if (run["config"] == "") damage.push_back("config.toml is missing or empty");
+  const auto unread = [&](const std::filesystem::path& path, const Json& value) {
+    std::error_code none;
+    if (value.is_null() && std::filesystem::exists(path, none)) {
+      damage.push_back(path.filename().string() + " could not be read");
+    }
+  };
+  unread(dir.summary(), run["summary"]);
+  unread(dir.audit(), run["audit"]);
+  unread(dir.page() / "clients.json", run["clients"]);
+  const Json& summary = run["summary"];
+  const Json& columns = run["metrics"]["columns"];
+  if (summary.is_object() && summary.value("rounds", Json()).is_number_integer()) {
+    const Json last =
+        columns.contains("round") && !columns["round"].empty() ? columns["round"].back() : Json(0);
+    if (last != summary["rounds"]) {
+      damage.push_back(fmt::format(
+          "metrics.jsonl ends with round {}, summary.json tells of {}: charts are not whole",
+          last.dump(), summary["rounds"].dump()));
+    }
+  }
+  return damage;
 }
 
 }  // namespace
@@ -153,7 +191,8 @@ Json RoundColumns(const std::vector<Json>& lines) {
 Json RunData(const RunDir& dir, const PageContent& content) {
   std::vector<Json> rounds;
   Json knn = {{"round", Json::array()}, {"knn", Json::array()}}, evals = Json::array();
-  for (auto& line : ReadMetrics(dir.metrics())) {
+  int damaged_lines = 0;
+  for (auto& line : ReadMetrics(dir.metrics(), &damaged_lines)) {
     const Json kind = line.value("kind", Json());
     if (kind == "round") {
       rounds.push_back(std::move(line));
@@ -169,17 +208,19 @@ Json RunData(const RunDir& dir, const PageContent& content) {
   }
   const auto path = std::filesystem::absolute(dir.path()).lexically_normal();
   const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
-  return {
+  Json run = {
       {"name", Printable(name.string())},
       {"config", ConfigText(dir)},
       {"summary", ReadPart(dir.summary())},
       {"metrics", RoundColumns(rounds)},
       {"knn", knn},
       {"evals", evals},
-      {"audit", FileExists(dir.audit()) ? Audit(dir.audit(), content.audit_end) : Json(nullptr)},
+      {"audit", IsFile(dir.audit()) ? Audit(dir.audit(), content.audit_end) : Json(nullptr)},
       {"clients", ReadPart(dir.page() / "clients.json")},
       {"samples", content.samples ? ReadPart(dir.page() / "samples.json") : Json(nullptr)},
       {"embedding", content.embedding ? ReadPart(dir.page() / "embedding.json") : Json(nullptr)}};
+  run["damage"] = DamageOf(dir, run, damaged_lines);
+  return run;
 }
 
 }  // namespace kindred

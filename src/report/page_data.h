@@ -17,8 +17,9 @@ struct PageContent {
 };
 
 // A run as far as it has come: configuration, summary, metrics as columns, evaluations, audit,
-// clients, samples, features. Missing or damaged files and lines are missing parts; an evaluation
-// that was made twice with the same outcome stands there once.
+// clients, samples, features. Missing or damaged files and lines are missing parts, and "damage"
+// says so in words, a line each; an evaluation that was made twice with the same outcome stands
+// there once.
 Json RunData(const RunDir& dir, const PageContent& content = {});
 
 // Rounds' lines as columns: a list of numbers for each name, null where a line has none; "who" as a

@@ -1,6 +1,7 @@
 #include "report/page_data.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "tests/folders.h"
@@ -62,6 +63,38 @@ TEST(RunData, DamagedLinesAreMissingParts) {
   EXPECT_TRUE(data["evals"].empty());
   EXPECT_EQ(data["metrics"]["rounds"], 1);
   EXPECT_EQ(data["audit"]["counts"], (Json{{"refuse", 1}}));
+}
+
+TEST(RunData, SaysWhatIsDamaged) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path() / "run");
+  dir.Create("[train]\nrounds = 2\n");
+  const auto write = [&](const std::string& metrics, const std::string& summary) {
+    WriteFileAtomically(dir.metrics(), std::string_view(metrics));
+    WriteFileAtomically(dir.summary(), std::string_view(summary));
+    return RunData(dir)["damage"];
+  };
+  const std::string first = Line(1, {0}, 3).dump() + "\n", second = Line(2, {0}, 2).dump() + "\n";
+  EXPECT_EQ(write(first + second, "{\"rounds\":2}"), Json::array());
+  EXPECT_EQ(write(first + second + "{\"kind\":\"knn\"", "{\"rounds\":2}"),
+            Json::array());  // a line that is being written
+  EXPECT_EQ(write(first + "{half\n" + second, "{\"rounds\":2}"),
+            (Json{"metrics.jsonl: 1 line could not be read"}));
+  EXPECT_EQ(
+      write(first, "{\"rounds\":2}"),
+      (Json{"metrics.jsonl ends with round 1, summary.json tells of 2: charts are not whole"}));
+  EXPECT_EQ(write(first, "{half"), (Json{"summary.json could not be read"}));
+  std::filesystem::remove(dir.config());
+  EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"config.toml is missing or empty"}));
+}
+
+TEST(RunData, ReadsNoPipes) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path());
+  for (const auto& path : {dir.metrics(), dir.audit(), dir.config()}) {
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  }
+  EXPECT_EQ(RunData(dir)["metrics"]["rounds"], 0);
 }
 
 TEST(RunData, AnEvaluationThatWasRepeatedStandsOnce) {

@@ -10,6 +10,8 @@
 namespace kindred {
 namespace {
 
+constexpr const char* kRoles[] = {"method", "peer", "reference"};  // in the order of RowRole
+
 // A number as every table prints it: it is rounded here and nowhere else.
 std::string Shown(double number) { return fmt::format("{:.2f}", number); }
 
@@ -36,8 +38,21 @@ void Place(ResultTable& table, size_t column, Value value, Set set) {
   });
 }
 
-std::optional<double> OwnNumber(const TableCell& cell) {
-  return cell.scores.empty() ? std::nullopt : std::optional(cell.Mean());
+// Seeds behind the numbers of a column that compete: those of its fullest cell.
+size_t SeedsOf(const ResultTable& table, size_t column) {
+  size_t most = 0;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (table.rows[row].role == RowRole::kReference) continue;
+    most = std::max(most, table.cells[row][column].scores.size());
+  }
+  return most;
+}
+
+// "1 seed" where the cell has another number of seeds than its column; else empty.
+std::string SeedsNote(const ResultTable& table, size_t row, size_t column) {
+  const size_t seeds = table.cells[row][column].scores.size(), usual = SeedsOf(table, column);
+  if (seeds == 0 || usual == 0 || seeds == usual) return "";
+  return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
 }
 
 std::string LabelsText(const TableColumn& column) {
@@ -50,18 +65,25 @@ std::string MetricTitle(const TableColumn& column) {
                      LabelsText(column));
 }
 
+std::string TitleOf(const TableColumn& column) {
+  return fmt::format("{}, {}, {}", DatasetTitle(column.dataset), SettingTitle(column.setting),
+                     MetricTitle(column));
+}
+
 std::string Marked(const std::string& text, int place) {
   if (place == 1) return "**" + text + "**";
   return place == 2 ? "<u>" + text + "</u>" : text;
 }
 
 // A number of ours with its deviation, then the paper's.
-std::string CellText(const TableCell& cell) {
+std::string CellText(const ResultTable& table, size_t row, size_t column) {
+  const TableCell& cell = table.cells[row][column];
   std::string text = "-";
   if (!cell.failed.empty()) text = "failed";
   if (!cell.scores.empty()) {
     text = Marked(Shown(cell.Mean()), cell.place);
     if (cell.scores.size() > 1) text += " ± " + Shown(cell.Deviation());
+    if (const auto note = SeedsNote(table, row, column); !note.empty()) text += ", " + note;
   }
   if (cell.paper) text += fmt::format(" ({})", Marked(Shown(*cell.paper), cell.paper_place));
   return text;
@@ -115,7 +137,12 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
 
 void MarkPlaces(ResultTable& table) {
   for (size_t column = 0; column < table.columns.size(); ++column) {
-    Place(table, column, OwnNumber, [](TableCell& cell, int place) { cell.place = place; });
+    // A mean over fewer seeds is another quantity: seeds differ by more than methods do.
+    const auto own = [seeds = SeedsOf(table, column)](const TableCell& cell) {
+      return cell.scores.empty() || cell.scores.size() < seeds ? std::nullopt
+                                                               : std::optional(cell.Mean());
+    };
+    Place(table, column, own, [](TableCell& cell, int place) { cell.place = place; });
     Place(
         table, column, [](const TableCell& cell) { return cell.paper; },
         [](TableCell& cell, int place) { cell.paper_place = place; });
@@ -129,7 +156,7 @@ std::vector<std::string> OrderNotes(const ResultTable& table) {
     for (size_t row = 0; row < table.rows.size(); ++row) {
       const TableCell& cell = table.cells[row][column];
       if (table.rows[row].role == RowRole::kMethod && table.rows[row].paper.empty() && cell.paper &&
-          !cell.scores.empty()) {
+          !cell.scores.empty() && cell.scores.size() == SeedsOf(table, column)) {
         rows.push_back(row);
       }
     }
@@ -152,9 +179,55 @@ std::vector<std::string> OrderNotes(const ResultTable& table) {
       });
     });
     if (!contradicted) continue;
-    const TableColumn& at = table.columns[column];
-    notes.push_back(fmt::format("{}, {}, {}: {} here; in the paper {}", DatasetTitle(at.dataset),
-                                SettingTitle(at.setting), MetricTitle(at), ours, papers));
+    notes.push_back(
+        fmt::format("{}: {} here; in the paper {}", TitleOf(table.columns[column]), ours, papers));
+  }
+  return notes;
+}
+
+std::vector<std::string> MissingNotes(const ResultTable& table) {
+  std::vector<std::string> notes;
+  for (size_t column = 0; column < table.columns.size(); ++column) {
+    std::string missing;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      const bool competes = table.rows[row].role != RowRole::kReference;
+      if (!competes || !table.cells[row][column].scores.empty()) continue;
+      missing += (missing.empty() ? "" : ", ") + table.rows[row].title;
+    }
+    if (missing.empty() || SeedsOf(table, column) == 0) continue;
+    notes.push_back(fmt::format("{}: {}", TitleOf(table.columns[column]), missing));
+  }
+  return notes;
+}
+
+std::vector<std::string> PairedNotes(const ResultTable& table) {
+  std::vector<std::string> notes;
+  const auto base = std::find_if(table.rows.begin(), table.rows.end(),
+                                 [](const TableRow& row) { return row.yardstick; });
+  if (base == table.rows.end()) return notes;
+  const auto base_row = static_cast<size_t>(base - table.rows.begin());
+  for (size_t column = 0; column < table.columns.size(); ++column) {
+    std::map<uint64_t, double> of_base;
+    for (const auto& score : table.cells[base_row][column].scores) {
+      of_base[score.seed] = score.accuracy;
+    }
+    std::string text;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      if (row == base_row) continue;
+      TableCell gaps;  // its mean and deviation are those of the differences
+      for (const auto& score : table.cells[row][column].scores) {
+        const auto at = of_base.find(score.seed);
+        if (at == of_base.end()) continue;
+        gaps.scores.push_back({.seed = score.seed, .accuracy = score.accuracy - at->second});
+      }
+      if (gaps.scores.size() < 2) continue;
+      text += fmt::format("{}{} {:+.2f} ± {} ({} seeds)", text.empty() ? "" : ", ",
+                          table.rows[row].title, gaps.Mean(), Shown(gaps.Deviation()),
+                          gaps.scores.size());
+    }
+    if (text.empty()) continue;
+    notes.push_back(
+        fmt::format("{}, to {}: {}", TitleOf(table.columns[column]), base->title, text));
   }
   return notes;
 }
@@ -202,7 +275,7 @@ std::string ToMarkdown(const ResultTable& table) {
       text += fmt::format("| {} |", table.rows[row].title);
       for (size_t column = 0; column < table.columns.size(); ++column) {
         if (table.columns[column].dataset == dataset) {
-          text += fmt::format(" {} |", CellText(table.cells[row][column]));
+          text += fmt::format(" {} |", CellText(table, row, column));
         }
       }
       text += "\n";
@@ -214,17 +287,21 @@ std::string ToMarkdown(const ResultTable& table) {
   for (const auto& row : table.rows) {
     if (!row.note.empty()) text += fmt::format("- {}: {}.\n", row.title, row.note);
   }
+  for (const auto& note : MissingNotes(table)) {
+    text += fmt::format("- Not run, so that marks are among the others, on {}.\n", note);
+  }
   for (const auto& note : OrderNotes(table)) {
     text += fmt::format("- Another order than the paper's on {}.\n", note);
+  }
+  for (const auto& note : PairedNotes(table)) {
+    text += fmt::format("- Differences within a seed, {}.\n", note);
   }
   for (size_t row = 0; row < table.rows.size(); ++row) {
     for (size_t column = 0; column < table.columns.size(); ++column) {
       const std::string& failed = table.cells[row][column].failed;
       if (failed.empty()) continue;
-      const TableColumn& at = table.columns[column];
-      text +=
-          fmt::format("- Failed: {} on {}, {}, {}: {}\n", table.rows[row].title,
-                      DatasetTitle(at.dataset), SettingTitle(at.setting), MetricTitle(at), failed);
+      text += fmt::format("- Failed: {} on {}: {}\n", table.rows[row].title,
+                          TitleOf(table.columns[column]), failed);
     }
   }
   return text + "\n";
@@ -234,7 +311,6 @@ std::string ToCsv(const std::vector<ResultTable>& tables) {
   std::string text =
       "table,scale,dataset,setting,metric,labels,row,role,mean,deviation,seeds,place,paper,"
       "paper_place\n";
-  constexpr const char* kRoles[] = {"method", "peer", "reference"};
   for (const auto& table : tables) {
     for (size_t row = 0; row < table.rows.size(); ++row) {
       for (size_t column = 0; column < table.columns.size(); ++column) {
@@ -255,13 +331,15 @@ std::string ToCsv(const std::vector<ResultTable>& tables) {
 }
 
 Json ToJson(const ResultTable& table) {
-  constexpr const char* kRoles[] = {"method", "peer", "reference"};
   Json json = {{"name", table.name}, {"title", table.title}, {"scale", table.scale}};
   json["rows"] = Json::array();
   json["columns"] = Json::array();
   json["cells"] = Json::array();
   json["order_notes"] = OrderNotes(table);
+  json["paired_notes"] = PairedNotes(table);
+  json["missing_notes"] = MissingNotes(table);
   json["error_note"] = ErrorNote(table);
+  json["protocols"] = Protocols(table);
   for (const auto& row : table.rows) {
     json["rows"].push_back({{"name", row.name},
                             {"title", row.title},
@@ -269,17 +347,16 @@ Json ToJson(const ResultTable& table) {
                             {"note", row.note}});
   }
   for (const auto& column : table.columns) {
-    json["columns"].push_back(
-        {{"dataset", column.dataset},
-         {"setting", column.setting},
-         {"metric", column.metric},
-         {"labels", column.labels},
-         {"title", fmt::format("{}, {}, {}", DatasetTitle(column.dataset),
-                               SettingTitle(column.setting), MetricTitle(column))}});
+    json["columns"].push_back({{"dataset", column.dataset},
+                               {"setting", column.setting},
+                               {"metric", column.metric},
+                               {"labels", column.labels},
+                               {"title", TitleOf(column)}});
   }
-  for (const auto& row : table.cells) {
+  for (size_t row = 0; row < table.cells.size(); ++row) {
     Json cells = Json::array();
-    for (const auto& cell : row) {
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      const TableCell& cell = table.cells[row][column];
       Json each = Json::object();
       if (!cell.scores.empty()) {
         each["mean"] = cell.Mean();
@@ -289,6 +366,9 @@ Json ToJson(const ResultTable& table) {
           each["deviation_text"] = Shown(cell.Deviation());
         }
         each["place"] = cell.place;
+        if (const auto note = SeedsNote(table, row, column); !note.empty()) {
+          each["seeds_note"] = note;
+        }
         for (const auto& score : cell.scores) {
           Json one = {
               {"seed", score.seed}, {"accuracy", score.accuracy}, {"text", Shown(score.accuracy)}};

@@ -19,6 +19,7 @@ struct TableRow {
   RowRole role = RowRole::kMethod;
   std::string note = {};   // how it was obtained, where that needs saying
   std::string paper = {};  // the row whose numbers of the paper stand beside; empty: its own
+  bool yardstick = false;  // the row that the others' differences are taken to
 };
 
 struct TableColumn {
@@ -56,11 +57,18 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
                        std::vector<TableRow> rows, std::vector<TableColumn> columns);
 
 // Sets best and second best of each column, of ours and of the paper's, among methods and peers.
-// Numbers that are printed alike share a place.
+// Numbers that are printed alike share a place; those of fewer seeds than others do not compete.
 void MarkPlaces(ResultTable& table);
 
 // Where the order of two methods is another than in the paper: a line each column.
 std::vector<std::string> OrderNotes(const ResultTable& table);
+
+// Rows that compete and have no number in a column where others have one: a line each column.
+std::vector<std::string> MissingNotes(const ResultTable& table);
+
+// How far the rows are from the yardstick, seed by seed, mean and deviation: a line each column
+// with two seeds or more. Seeds move all rows together, so that this says more than two means.
+std::vector<std::string> PairedNotes(const ResultTable& table);
 
 // How far a number is to be trusted by its count of test images; empty: that is not known.
 std::string ErrorNote(const ResultTable& table);

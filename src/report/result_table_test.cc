@@ -11,7 +11,7 @@ ResultTable Filled(const std::vector<std::vector<double>>& accuracies) {
   ResultTable table = EmptyTable("linear", "Linear", "lab",
                                  {{"rotation", "FedRot"},
                                   {"simclr", "FedSimCLR"},
-                                  {"ccl", "CCL"},
+                                  {.name = "ccl", .title = "CCL", .yardstick = true},
                                   {"supervised", "FedAvg", RowRole::kReference}},
                                  {{"cifar10", "noniid1", "linear", "1"}});
   for (size_t row = 0; row < accuracies.size(); ++row) {
@@ -32,7 +32,7 @@ TEST(ResultTable, MeansAndDeviationsAreOverSeeds) {
 }
 
 TEST(ResultTable, MarksTheBestTwoThatCompete) {
-  const ResultTable table = Filled({{40}, {43}, {41, 43}, {90}});
+  const ResultTable table = Filled({{40, 40}, {42, 44}, {41, 43}, {90, 90}});
   const auto place = [&](size_t row) { return table.cells[row][0].place; };
   EXPECT_EQ(place(0), 0);
   EXPECT_EQ(place(1), 1);
@@ -99,10 +99,38 @@ TEST(ResultTable, TiesContradictNothing) {
   EXPECT_FALSE(OrderNotes(Filled({{3}, {3}, {2}})).empty());  // CCL is below both
 }
 
+TEST(ResultTable, FewerSeedsDoNotCompete) {
+  const ResultTable table = Filled({{45}, {40, 43}, {41, 43}, {90}});
+  EXPECT_EQ(table.cells[0][0].place, 0);  // one seed, and a lucky one
+  EXPECT_EQ(table.cells[1][0].place, 2);
+  EXPECT_EQ(table.cells[2][0].place, 1);
+  EXPECT_EQ(ToJson(table)["cells"][0][0]["seeds_note"], "1 seed");
+  EXPECT_FALSE(ToJson(table)["cells"][1][0].contains("seeds_note"));
+  // FedRot would stand before CCL, as it does not in the paper; of the others FedSimCLR is behind,
+  // as in the paper.
+  EXPECT_TRUE(OrderNotes(table).empty());
+}
+
+// Seeds 0 and 1 move every row by 10; FedSimCLR is 1 and 2 above CCL, FedRot 3 below, once.
+TEST(ResultTable, DifferencesAreTakenWithinASeed) {
+  const auto notes = PairedNotes(Filled({{37}, {41, 52}, {40, 50}}));
+  ASSERT_EQ(notes.size(), 1);
+  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear, to CCL: FedSimCLR +1.50 ± 0.71 (2 seeds)");
+  EXPECT_TRUE(PairedNotes(Filled({{37}, {41}, {40}})).empty());
+}
+
+TEST(ResultTable, SaysWhoseNumbersAreMissing) {
+  const auto notes = MissingNotes(Filled({{40}, {}, {}, {}}));  // an upper bound is not missed
+  ASSERT_EQ(notes.size(), 1);
+  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear: FedSimCLR, CCL");
+  EXPECT_TRUE(MissingNotes(Filled({{40}, {41}, {42}})).empty());
+  EXPECT_TRUE(MissingNotes(Filled({})).empty());  // a column that was not begun
+}
+
 TEST(ResultTable, IsMarkdown) {
-  const std::string text = ToMarkdown(Filled({{40}, {43}, {41, 42}, {90}}));
-  EXPECT_NE(text.find("| FedRot | 40.00 (<u>75.88</u>) |\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("| FedSimCLR | **43.00** (71.23) |\n"), std::string::npos) << text;
+  const std::string text = ToMarkdown(Filled({{40}, {42, 44}, {41, 42}, {90}}));
+  EXPECT_NE(text.find("| FedRot | 40.00, 1 seed (<u>75.88</u>) |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("| FedSimCLR | **43.00** ± 1.41 (71.23) |\n"), std::string::npos) << text;
   EXPECT_NE(text.find("| CCL | <u>41.50</u> ± 0.71 (**79.07**) |\n"), std::string::npos) << text;
 }
 
@@ -116,7 +144,7 @@ TEST(ResultTable, SaysWhyACellFailed) {
 }
 
 TEST(ResultTable, IsCsvWithALineACell) {
-  const std::string text = ToCsv({Filled({{40}, {43}, {41, 42}})});
+  const std::string text = ToCsv({Filled({{40, 40}, {43, 43}, {41, 42}})});
   EXPECT_NE(
       text.find("linear,lab,cifar10,noniid1,linear,1,ccl,method,41.5000,0.7071,2,2,79.07,1\n"),
       std::string::npos)

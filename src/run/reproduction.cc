@@ -80,11 +80,12 @@ void Reproduction::PlanTable(size_t table, uint64_t seed) {
       score.metric = &MetricNamed(at.columns[column].metric);
       score.labels = at.columns[column].labels;
       score.scratch = kind.scratch;
-      // Finetuning has clients of its own: those of the column, whatever trained the encoder.
-      score.file =
-          fmt::format("{}.{}{}{}{}.json", runs_[score.run].name, score.metric->name,
-                      score.labels == "1" ? "" : "-" + score.labels, kind.scratch ? "-scratch" : "",
-                      kind.encoder == RowEncoder::kRandom && !kind.scratch ? "-random" : "");
+      score.random = kind.encoder == RowEncoder::kRandom;
+      score.file = fmt::format("{}.{}{}{}.json", runs_[score.run].name, score.metric->name,
+                               score.labels == "1" ? "" : "-" + score.labels,
+                               score.scratch  ? "-scratch"
+                               : score.random ? "-random"
+                                              : "");
       scores_.push_back(std::move(score));
     }
   }
@@ -115,15 +116,27 @@ void Reproduction::FindDone() {
     if (!FileExists(dir.config())) continue;
     try {
       CheckGoesOn(dir, run.resolved.config);
-      run.done = FinishedSummary(dir).has_value();
-      if (const auto state = run.done ? std::nullopt : LoadServerState(dir.checkpoints())) {
+      if (const auto summary = FinishedSummary(dir)) {
+        // A version with other settings had another default for what its file does not name.
+        if (summary->value("config_hash", "") != run.config_hash) {
+          throw UsageError(
+              "{} was trained with other settings, or by a version that had others; move it away "
+              "to train it again, or take another folder",
+              Printable(dir.path().string()));
+        }
+        run.done = true;
+      } else if (const auto state = LoadServerState(dir.checkpoints())) {
         run.rounds_done = state->next_round;
       }
     } catch (const Error& error) {
       run.failed = error.what();
+      run.foreign = error.code() == ExitCode::kUsage;
     }
   }
   for (auto& score : scores_) score.done = !files_.Find(KeyOf(score)).is_null();
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].foreign && Wanted(i)) throw Error(ExitCode::kExists, runs_[i].failed);
+  }
 }
 
 ScoreKey Reproduction::KeyOf(const PlannedScore& score) const {
@@ -135,7 +148,8 @@ ScoreKey Reproduction::KeyOf(const PlannedScore& score) const {
           .config_hash = run.config_hash,
           .seed = score.seed,
           .protocol = score.metric->protocol(experiment),
-          .eval = EvalKeys(Json::parse(run.resolved.config.ToJson()))};
+          .eval = EvalKeys(Json::parse(run.resolved.config.ToJson())),
+          .round = score.random ? 0 : experiment.train.rounds};
 }
 
 // Some number still needs it.
@@ -264,8 +278,8 @@ void Reproduction::Train(PlannedRun& run, const std::atomic<bool>& stop) {
   run.seconds = 0;
 }
 
-void Reproduction::Score(PlannedScore& score) {
-  const PlannedRun& run = runs_[score.run];
+void Reproduction::Score(PlannedScore& score, const std::atomic<bool>& stop) {
+  PlannedRun& run = runs_[score.run];
   // The same file may stand in several tables: CCL is a row of one and the last step of another.
   const ScoreKey key = KeyOf(score);
   if (!files_.Find(key).is_null()) {
@@ -273,9 +287,14 @@ void Reproduction::Score(PlannedScore& score) {
     return;
   }
   const fs::path folder = out_ / "runs" / run.name;
-  const bool random = score.scratch || score.file.ends_with("-random.json");
-  const TrainedEncoder trained =
-      OpenTrainedEncoder(folder.string(), random ? std::optional(0) : std::nullopt);
+  const auto open = [&] {
+    return OpenTrainedEncoder(folder.string(), score.random ? std::optional(0) : std::nullopt);
+  };
+  TrainedEncoder trained = open();
+  if (trained.origin.value("round", key.round) != key.round) {  // its last checkpoint is damaged
+    Train(run, stop);
+    trained = open();
+  }
   Resolved resolved;
   resolved.config = BindExperiment(*resolved.experiment);
   resolved.config.ApplyText(run.resolved.config.ToToml(), run.name);
@@ -284,12 +303,12 @@ void Reproduction::Score(PlannedScore& score) {
   resolved.config.Apply("eval.scratch", score.scratch ? "true" : "false", by);
   resolved.config.Apply("eval.seed", std::to_string(score.seed), by);
   resolved.config.Apply("eval.seeds", "1", by);
-  spdlog::info("evaluating {}{}, {}{}", random ? "the first weights of " : "", run.name,
+  spdlog::info("evaluating {}{}, {}{}", score.random ? "the first weights of " : "", run.name,
                score.metric->name,
                score.labels == "1" ? "" : fmt::format(" with {} of the labels", score.labels));
   Json result = EvaluateTrained(*score.metric, resolved, trained);
   result["run"] = run.name;
-  if (const auto summary = FinishedSummary(RunDir(folder)); summary && !random) {
+  if (const auto summary = FinishedSummary(RunDir(folder)); summary && !score.random) {
     result["training"] = {
         {"model_digest", (*summary)["model_digest"]}, {"seconds", (*summary)["seconds"]},
         {"bytes_down", (*summary)["bytes_down"]},     {"bytes_up", (*summary)["bytes_up"]},
@@ -311,10 +330,10 @@ void Reproduction::Run(const std::atomic<bool>& stop) {
     try {
       if (!run.done) Train(run, stop);
       failed = &score.failed;
-      Score(score);
+      Score(score, stop);
       WriteFiles();
     } catch (const std::exception& error) {  // one cell's trouble is not the others'
-      spdlog::error("{}: {}; its cells stay empty", run.name, Printable(error.what()));
+      spdlog::error("{}: {}; its cells say failed", run.name, Printable(error.what()));
       *failed = error.what();
     }
   }
@@ -360,7 +379,7 @@ void Reproduction::WriteFiles() const {
       "left out.\n\n",
       choice_.scale,
       choice_.seeds > 1
-          ? fmt::format(", mean and standard deviation over up to {} seeds", choice_.seeds)
+          ? fmt::format(", mean ± sample standard deviation over up to {} seeds", choice_.seeds)
           : ", one seed");
   Json json = {{"kindred", KINDRED_VERSION}, {"scale", choice_.scale}, {"tables", Json::array()}};
   for (const auto& table : tables) {
@@ -373,6 +392,12 @@ void Reproduction::WriteFiles() const {
   WriteFileAtomically(out_ / "tables.html",
                       std::string_view(FrozenPage(
                           {{"live", false}, {"runs", Json::array()}, {"tables", json["tables"]}})));
+}
+
+int Reproduction::Taken() const {
+  return static_cast<int>(
+      std::count_if(scores_.begin(), scores_.end(),
+                    [&](const PlannedScore& score) { return files_.IsForeign(KeyOf(score)); }));
 }
 
 std::vector<std::string> Reproduction::Failures() const {

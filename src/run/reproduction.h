@@ -26,6 +26,7 @@ struct PlannedRun {
   int rounds_done = 0;
   double seconds = 0;       // still to go, about
   std::string failed = {};  // why it is not done
+  bool foreign = false;     // the folder holds a run of another configuration
 };
 
 // A number to be had from a run.
@@ -34,9 +35,10 @@ struct PlannedScore {
   uint64_t seed = 0;
   size_t run = 0;
   const MetricKind* metric = nullptr;
-  std::string labels;  // as in CellKey
-  bool scratch = false;
-  std::string file;  // its name
+  std::string labels;    // as in CellKey
+  bool random = false;   // of the run's first weights
+  bool scratch = false;  // as EvalOptions has it
+  std::string file;      // its name
   bool done = false;
   double seconds = 0;       // still to go, about
   std::string failed = {};  // why it is not done
@@ -46,7 +48,8 @@ class Reproduction {
  public:
   // Finds what is in `out` already, and numbers of other machines in `known`, tables.json files of
   // theirs; trains nothing, writes nothing. Throws a usage error for names that do not exist, a
-  // data error for a file that is not such a one.
+  // data error for a file that is not such a one, a refusal when a run that is wanted stands in
+  // `out` with another configuration: its tables are not replaced.
   Reproduction(TableChoice choice, std::filesystem::path out,
                const std::vector<std::filesystem::path>& known = {});
 
@@ -71,6 +74,9 @@ class Reproduction {
   // Throws a refusal when another process works there.
   void WriteTables() const;
 
+  // How many numbers are those of `known`.
+  int Taken() const;
+
   // What some number needs and could not be trained or evaluated, with the reason.
   std::vector<std::string> Failures() const;
 
@@ -84,7 +90,7 @@ class Reproduction {
   ScoreKey KeyOf(const PlannedScore& score) const;
   void WriteFiles() const;
   void Train(PlannedRun& run, const std::atomic<bool>& stop);
-  void Score(PlannedScore& score);
+  void Score(PlannedScore& score, const std::atomic<bool>& stop);
 
   TableChoice choice_;
   std::filesystem::path out_;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "client/round.h"
+#include "run/trained_encoder.h"
 #include "tests/folders.h"
 #include "tests/throws.h"
 
@@ -165,9 +166,10 @@ TEST(Reproduction, ARunThatNoNumberNeedsCannotFail) {
   TableChoice other = RandomAlone();
   other.assignments.push_back("model.width=4");
   Reproduction(other, here).Run(stop);  // the run's folder is of another configuration
-  EXPECT_EQ(Reproduction(RandomAlone(), here).Failures().size(), 1);
+  ExpectError(ExitCode::kExists, "a run goes on", [&] { Reproduction(RandomAlone(), here); });
   const Reproduction known(RandomAlone(), here, {there / "tables.json"});
   EXPECT_TRUE(known.Failures().empty());
+  EXPECT_EQ(known.Taken(), 1);
   EXPECT_EQ(known.Tables()[0].cells[0][0].failed, "");
 }
 
@@ -197,20 +199,68 @@ TEST(Reproduction, PlansByWhatIsMeasuredAndSaysWhatIsMissing) {
   EXPECT_NE(lines.find("?"), std::string::npos) << lines;
 }
 
-TEST(Reproduction, ARunOfAnotherConfigurationIsLeftAlone) {
+TEST(Reproduction, TablesOfAnotherConfigurationAreLeftAlone) {
   const TemporaryFolder folder = TestFolder();
   const auto out = folder.path() / "out";
   const std::atomic<bool> stop = false;
   TableChoice choice = RandomAlone();
   Reproduction(choice, out).Run(stop);
   choice.assignments.push_back("model.width=4");
-  Reproduction other(choice, out);
-  other.Run(stop);
-  ASSERT_EQ(other.Failures().size(), 1);
-  EXPECT_NE(other.Failures()[0].find("a run goes on as it began"), std::string::npos);
-  EXPECT_TRUE(other.Tables()[0].cells[0][0].scores.empty());
-  // Tables are handed on: they name no file.
-  EXPECT_EQ(other.Tables()[0].cells[0][0].failed.find(folder.path().string()), std::string::npos);
+  ExpectError(ExitCode::kExists, "a run goes on as it began", [&] { Reproduction(choice, out); });
+}
+
+// The folder's configuration may leave out what its version did not know: the hash tells.
+TEST(Reproduction, AFinishedRunCountsByItsHash) {
+  const TemporaryFolder folder = TestFolder();
+  const auto out = folder.path() / "out";
+  const std::atomic<bool> stop = false;
+  TableChoice choice = TinyChoice();
+  choice.methods = {"ccl"};
+  choice.tables = {"linear"};
+  Reproduction(choice, out).Run(stop);
+  std::filesystem::remove_all(out / "scores");
+  const auto path = out / "runs" / "ccl-shapes-noniid1-0" / "summary.json";
+  const Bytes bytes = ReadFile(path, 1 << 20);
+  Json summary = Json::parse(bytes.begin(), bytes.end());
+  summary["config_hash"] = "another";
+  WriteFileAtomically(path, std::string_view(summary.dump()));
+  ExpectError(ExitCode::kExists, "trained with other settings", [&] { Reproduction(choice, out); });
+}
+
+TEST(Reproduction, ADamagedLastCheckpointIsTrainedAgain) {
+  const TemporaryFolder folder = TestFolder();
+  const auto out = folder.path() / "out";
+  const std::atomic<bool> stop = false;
+  TableChoice choice = TinyChoice();
+  choice.methods = {"ccl"};
+  choice.tables = {"linear"};
+  choice.assignments = {"eval.limit=60", "train.rounds=2"};
+  Reproduction first(choice, out);
+  first.Run(stop);
+  const double accuracy = first.Tables()[0].cells[0][0].Mean();
+  std::filesystem::remove_all(out / "scores");
+  const auto run = out / "runs" / "ccl-shapes-noniid1-0";
+  std::filesystem::resize_file(run / "checkpoints" / "round-2.safetensors", 2000);
+  Reproduction again(choice, out);
+  again.Run(stop);
+  EXPECT_TRUE(again.Failures().empty());
+  EXPECT_EQ(again.Tables()[0].cells[0][0].Mean(), accuracy);
+  EXPECT_EQ(OpenTrainedEncoder(run.string()).origin["round"], 2);
+}
+
+// Tables are handed on: they name no file.
+TEST(Reproduction, AFailureInATableNamesNoFile) {
+  const TemporaryFolder folder = TestFolder();
+  const auto out = folder.path() / "out";
+  const std::atomic<bool> stop = false;
+  MakeFolder(out / "runs");
+  WriteFileAtomically(out / "runs" / "ccl-shapes-noniid1-0", std::string_view("in the way"));
+  Reproduction reproduction(RandomAlone(), out);
+  reproduction.Run(stop);
+  ASSERT_EQ(reproduction.Failures().size(), 1);
+  const std::string told = reproduction.Tables()[0].cells[0][0].failed;
+  EXPECT_NE(told, "");
+  EXPECT_EQ(told.find(folder.path().string()), std::string::npos) << told;
 }
 
 TEST(Reproduction, WhatMakesACellIsNotForSet) {

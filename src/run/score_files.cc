@@ -19,13 +19,16 @@ Json FieldsOf(const ScoreKey& key) {
           {"eval", key.eval}};
 }
 
-bool Agrees(const Json& score, const ScoreKey& key) {
+// `most`: what an accuracy is at the most, 1 or 100.
+bool Agrees(const Json& score, const ScoreKey& key, double most) {
   if (!score.is_object()) return false;
   const Json wanted = FieldsOf(key);  // items() refers to it
   for (const auto& [name, value] : wanted.items()) {
     if (score.value(name, Json()) != value) return false;
   }
-  return score.value("accuracy", Json()).is_number();
+  if (score.value("round", Json(key.round)) != key.round) return false;
+  const Json accuracy = score.value("accuracy", Json());
+  return accuracy.is_number() && accuracy.get<double>() >= 0 && accuracy.get<double>() <= most;
 }
 
 }  // namespace
@@ -60,14 +63,22 @@ ScoreFiles::ScoreFiles(std::filesystem::path folder,
   }
 }
 
+Json ScoreFiles::FindOwn(const ScoreKey& key) const {
+  Json own = ReadJson(folder_ / key.file);
+  if (!Agrees(own, key, 1)) return nullptr;
+  own["accuracy"] = 100 * own["accuracy"].get<double>();
+  return own;
+}
+
+bool ScoreFiles::IsForeign(const ScoreKey& key) const {
+  return FindOwn(key).is_null() && !Find(key).is_null();
+}
+
 Json ScoreFiles::Find(const ScoreKey& key) const {
-  if (Json own = ReadJson(folder_ / key.file); Agrees(own, key)) {
-    own["accuracy"] = 100 * own["accuracy"].get<double>();
-    return own;
-  }
+  if (Json own = FindOwn(key); !own.is_null()) return own;
   if (const auto at = known_.find(key.file); at != known_.end()) {
     for (const auto& score : at->second) {
-      if (Agrees(score, key)) return score;
+      if (Agrees(score, key, 100)) return score;
     }
   }
   return nullptr;
@@ -76,6 +87,7 @@ Json ScoreFiles::Find(const ScoreKey& key) const {
 void ScoreFiles::Write(const ScoreKey& key, Json evaluation) const {
   evaluation["run_config_hash"] = key.config_hash;
   evaluation["eval"] = key.eval;
+  evaluation["round"] = key.round;
   MakeFolder(folder_);
   WriteFileAtomically(folder_ / key.file, std::string_view(evaluation.dump(2) + "\n"));
 }

@@ -17,7 +17,8 @@ struct ScoreKey {
   std::string config_hash;  // of the run behind it
   uint64_t seed = 0;
   std::string protocol;
-  Json eval;  // EvalKeys of the configuration
+  Json eval;      // EvalKeys of the configuration
+  int round = 0;  // after which the encoder was taken; 0: the first weights
 };
 
 // What of [eval] tells one evaluation from another, beside protocol, labels and seed.
@@ -33,10 +34,15 @@ class ScoreFiles {
   // before another machine's.
   Json Find(const ScoreKey& key) const;
 
+  // Whether Find takes it from another machine.
+  bool IsForeign(const ScoreKey& key) const;
+
   // Keeps an evaluation, as EvaluateTrained gives it, for Find.
   void Write(const ScoreKey& key, Json evaluation) const;
 
  private:
+  Json FindOwn(const ScoreKey& key) const;
+
   std::filesystem::path folder_;
   std::map<std::string, std::vector<Json>> known_;  // by their files' names
 };

@@ -46,6 +46,11 @@ TEST(ScoreFiles, FindWhatTheyKeep) {
   EXPECT_TRUE(other([](ScoreKey& key) { key.seed = 2; }));
   EXPECT_TRUE(other([](ScoreKey& key) { key.protocol = "slow"; }));
   EXPECT_TRUE(other([](ScoreKey& key) { key.eval["limit"] = 50; }));
+  EXPECT_TRUE(other([](ScoreKey& key) { key.round = 1; }));
+  for (const double impossible : {5.0, -1.0, 1e300}) {
+    files.Write(kScore, Scored(impossible));
+    EXPECT_TRUE(files.Find(kScore).is_null()) << impossible;
+  }
   WriteFileAtomically(folder.path() / "scores" / kScore.file, std::string_view("{half"));
   EXPECT_TRUE(files.Find(kScore).is_null());
 }
@@ -56,12 +61,16 @@ TEST(ScoreFiles, TakeAnotherMachinesNumbersToTheDigitAfterTheirOwn) {
   WriteTable(table, Json::object());
   const ScoreFiles files(folder.path() / "scores", {table});
   EXPECT_EQ(files.Find(kScore)["accuracy"], 12.345);
+  EXPECT_TRUE(files.IsForeign(kScore));
   files.Write(kScore, Scored(0.5));
   EXPECT_EQ(files.Find(kScore)["accuracy"], 50);
+  EXPECT_FALSE(files.IsForeign(kScore));
   for (const char* key : {"run_config_hash", "protocol", "seed", "accuracy", "eval", "file"}) {
     WriteTable(table, {{key, "another"}});
     EXPECT_TRUE(ScoreFiles(folder.path() / "none", {table}).Find(kScore).is_null()) << key;
   }
+  WriteTable(table, {{"accuracy", 5000}});
+  EXPECT_TRUE(ScoreFiles(folder.path() / "none", {table}).Find(kScore).is_null());
 }
 
 TEST(ScoreFiles, AFileThatIsNoTableIsNamed) {

@@ -197,6 +197,34 @@ try {
     assert.ok(!none.includes('InstaHide'));
   });
 
+  await check('damage is told, and leaves the other parts alone', async () => {
+    const copy = join(folder, 'damaged');
+    cpSync(live, copy, { recursive: true });
+    const metrics = readFileSync(join(copy, 'metrics.jsonl'), 'utf8').split('\n');
+    writeFileSync(join(copy, 'metrics.jsonl'), `${metrics.slice(0, 4).join('\n')}\n{half\n`);
+    writeFileSync(join(copy, 'audit.jsonl'), `${JSON.stringify({ time: 1e300, event: 'refuse', client: 'a' })}\n`);
+    writeFileSync(join(copy, 'page/embedding.json'), JSON.stringify({ features: 'x', points: [1], dim: -1 }));
+    const out = join(folder, 'damaged.html');
+    const told = spawnSync(kindred, ['report', copy, '--out', out, '--json'], { encoding: 'utf8' });
+    assert.equal(told.status, 0);
+    assert.match(told.stderr, /1 line could not be read/);
+    assert.match(Object.values(JSON.parse(told.stdout).damaged)[0][1], /ends with round 3, summary.json tells of 40/);
+    const page = await openPage(browser, asFile(out));
+    await page.waitForSelector('#damage');
+    assert.match(await page.textContent('#damage'), /1 line could not be read; metrics.jsonl ends with round 3/);
+    // What the summary tells holds.
+    for (const name of ['round', 'knn', 'down', 'up', 'digest', 'spent']) assert.equal(await tile(page, name), final[name], name);
+    for (const part of ['clients', 'partition', 'samples']) assert.equal(await page.locator(`#${part}`).count(), 1, part);
+    assert.deepEqual(page.troubles.filter((line) => !line.startsWith('a part of the page could not be shown')), []);
+    // What is not known of the features that are shared is not claimed.
+    rmSync(join(copy, 'summary.json'));
+    writeFileSync(join(copy, 'config.toml'), '[train]\nrounds = 40\n');
+    run(kindred, ['report', copy, '--out', out, '--force']);
+    const other = await openPage(browser, asFile(out));
+    assert.match(await other.textContent('footer'), /not known of this run/);
+    assert.equal(await tile(other, 'left'), '–', 'nobody goes on with it');
+  });
+
   await check('a hostile name stays text', async () => {
     const hostile = '<img src=x onerror=alert(1)></script><script>alert(2)</script>';
     const copy = join(folder, 'hostile');
@@ -314,6 +342,29 @@ try {
     assert.equal(await page.locator('#comparison .plot canvas').count(), 1);
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(page.troubles, []);
+  });
+
+  await check('a phone shows the names and numbers of tables whole', async () => {
+    const tables = join(folder, 'wide');
+    run(kindred, ['reproduce', '--scale', 'tiny', '--only-tables', '--out', tables]);
+    const again = join(folder, 'again', 'wide');
+    cpSync(tables, again, { recursive: true });
+    const broken = JSON.parse(readFileSync(join(again, 'tables.json'), 'utf8'));
+    broken.tables = [broken.tables[0], { name: 'x' }];
+    writeFileSync(join(again, 'tables.json'), JSON.stringify(broken));
+    const out = join(folder, 'wide.html');
+    run(kindred, ['report', tables, again, '--out', out]);
+    const page = await openPage(browser, asFile(out), { viewport: { width: 390, height: 740 } });
+    await page.waitForSelector('.numbers');
+    const heights = await page.locator('.numbers tbody :is(th, td)').evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
+    assert.ok(Math.max(...heights) < 40, `${Math.max(...heights)} pixels: more than a line`);
+    const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= seen, `${wide} > ${seen}`);
+    // Each says where it is from, and a damaged one takes no other with it.
+    const titles = await page.locator('h2').allTextContents();
+    assert.equal(titles.filter((title) => title.endsWith(', wide')).length, 4);
+    assert.equal(titles.filter((title) => title.endsWith(', wide (2)')).length, 1);
+    assert.match(await page.textContent('main'), /A table is damaged/);
   });
 
   await check('what failed says why, in words', async () => {

@@ -93,7 +93,10 @@ export class Chart {
             width: 2,
             dash: line.dashed ? [6, 4] : undefined,
             spanGaps: true,
-            points: { show: line.x.length < 2 },
+            // A value alone makes no line.
+            points: {
+              show: (plot: uPlot, series: number) => Array.from(plot.data[series] ?? []).filter((y) => y !== null).length < 2,
+            },
           })),
         ],
       },

@@ -77,9 +77,11 @@ export interface RunJson {
   clients: Clients | null;
   samples: Samples | null;
   embedding: Embedding | null;
+  damage?: string[]; // what of the folder could not be read
 }
 
 export interface TableJson {
+  folder?: string; // it was found in
   name: string;
   title: string;
   scale: string;
@@ -87,6 +89,9 @@ export interface TableJson {
   columns: { dataset: string; setting: string; metric: string; labels: string; title: string }[];
   cells: Cell[][];
   order_notes: string[];
+  missing_notes?: string[]; // these and the next ones: not in older tables
+  paired_notes?: string[];
+  protocols?: string[];
   error_note?: string;
 }
 
@@ -123,6 +128,7 @@ export interface Cell {
   text?: string;
   deviation?: number;
   deviation_text?: string;
+  seeds_note?: string; // where the cell has another number of seeds than its column
   place?: number;
   scores?: Score[];
   paper?: number;
@@ -184,9 +190,11 @@ export class Run {
   clients: Clients | null;
   samples: Samples | null;
   embedding: Embedding | null;
+  readonly damage: string[];
   version = 0;
 
   constructor(json: RunJson) {
+    this.damage = json.damage ?? [];
     this.name = json.name;
     this.config = json.config;
     this.summary = json.summary;
@@ -222,13 +230,16 @@ export class Run {
     return new RegExp(`^${key}\\s*=\\s*(.*)$`, 'm').exec(part)?.[1] ?? '';
   }
 
-  // What features leave a client. Before the first round it is not known whether the method shares any.
-  get shares(): 'encoded' | 'plain' | 'none' | 'unknown' {
+  // What features leave a client. 'maybe': encodings, if the method shares any, which the first round will tell;
+  // 'unknown': the folder does not say.
+  get shares(): 'encoded' | 'plain' | 'none' | 'maybe' | 'unknown' {
     const told: unknown = this.summary?.shared_features?.features;
     if (told === 'encoded' || told === 'plain') return told;
-    const plain = this.setting('privacy', 'features') === '"plain"';
-    if (this.columns.has('shared_rank')) return plain ? 'plain' : 'encoded';
-    return this.rounds.length > 0 ? 'none' : plain ? 'plain' : 'unknown';
+    const set = { '"encoded"': 'encoded', '"plain"': 'plain' } as const;
+    const features = set[this.setting('privacy', 'features') as keyof typeof set] ?? 'unknown';
+    if (this.columns.has('shared_rank')) return features;
+    if (this.rounds.length > 0) return 'none';
+    return features === 'encoded' ? 'maybe' : features;
   }
 
   get method(): string {
@@ -236,12 +247,27 @@ export class Run {
     return /^"([^"]*)"/.exec(this.setting('method', 'name'))?.[1] ?? '';
   }
 
+  // Rounds that are done.
+  get done(): number {
+    if (typeof this.summary?.rounds === 'number') return this.summary.rounds;
+    return this.rounds[this.rounds.length - 1] ?? 0;
+  }
+
+  // The newest look of the monitor.
+  get knnNow(): number | undefined {
+    if (typeof this.summary?.knn_last === 'number') return this.summary.knn_last;
+    return this.knn.knn[this.knn.knn.length - 1];
+  }
+
   last(name: string): number | null {
     const column = this.columns.get(name);
     return column && column.length > 0 ? (column[column.length - 1] ?? null) : null;
   }
 
+  // Over all rounds: as the run itself summed it up, once it is finished.
   sum(name: string): number {
+    const told: unknown = this.summary?.[name];
+    if (typeof told === 'number') return told;
     return (this.columns.get(name) ?? []).reduce<number>((all, value) => all + (value ?? 0), 0);
   }
 

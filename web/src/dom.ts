@@ -19,6 +19,16 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+// A part that its file's damage keeps from being shown leaves the others alone.
+export function attempt<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch (error) {
+    console.warn('a part of the page could not be shown', error);
+    return null;
+  }
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 export function svg(

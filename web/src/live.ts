@@ -40,6 +40,7 @@ export async function loadData(token: string): Promise<Loaded> {
 export async function listen(token: string, next: string, to: Listener): Promise<void> {
   const wait = (ms: number) => new Promise((done) => setTimeout(done, ms));
   for (let pause = 500; ; pause = Math.min(8000, 2 * pause)) {
+    let reader: ReadableStreamDefaultReader<string> | undefined;
     try {
       const answer = await ask(`/events?from=${encodeURIComponent(next)}`, token);
       if (answer.status === 401) {
@@ -49,7 +50,7 @@ export async function listen(token: string, next: string, to: Listener): Promise
       if (!answer.ok || !answer.body) throw new Error('no events');
       to.state('live');
       pause = 500;
-      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = '';
       for (;;) {
         const { done, value } = await reader.read();
@@ -84,6 +85,8 @@ export async function listen(token: string, next: string, to: Listener): Promise
       }
     } catch {
       // below
+    } finally {
+      reader?.cancel().catch(() => {}); // else its connection stays open beside the next one
     }
     to.state('lost');
     await wait(pause);

@@ -2,7 +2,7 @@
 import './style.css';
 import { Chart } from './charts';
 import { asClients, Run, type PageJson } from './data';
-import { el, replace, section } from './dom';
+import { attempt, el, replace, section } from './dom';
 import { percent } from './format';
 import { findToken, listen, loadData } from './live';
 import { showPrivacyLine } from './privacy_line';
@@ -41,14 +41,14 @@ function showHeader(run: Run | null, runs: Run[], choose: (index: number) => voi
 function comparison(runs: Run[], knn: Chart): HTMLElement {
   knn.show(runs.map((run) => ({ label: run.name, x: run.knn.round, y: run.knn.knn, scale: 100 })));
   const rows = runs.map((run) => {
-    const last = run.knn.knn[run.knn.knn.length - 1];
+    const last = run.knnNow;
     const evals = run.evals.map((each) => `${each.metric} ${percent(each.accuracy)}`).join(', ');
     return el(
       'tr',
       {},
       el('th', { scope: 'row' }, run.name),
       el('td', {}, run.method),
-      el('td', {}, `${run.rounds.length} of ${run.wanted}`),
+      el('td', {}, `${run.done} of ${run.wanted}`),
       el('td', {}, last === undefined ? '–' : percent(last)),
       el('td', {}, evals || '–'),
       el('td', {}, typeof run.summary?.model_digest === 'string' ? run.summary.model_digest.slice(0, 12) : '–'),
@@ -91,7 +91,13 @@ function showFrozen(page: PageJson): void {
     const view = run ? new RunView(run) : null;
     const knn = runs.length > 1 ? new Chart('kNN of all runs', 'percent', ' %') : null;
     drawn = [view, knn].filter((each): each is RunView | Chart => each !== null);
-    replace(main, ...tables.map(tableSection), knn && comparison(runs, knn), view?.element);
+    const several = new Set(tables.map((table) => table.folder)).size > 1;
+    const sections = tables.map(
+      (table, i) =>
+        attempt(() => tableSection(table, i, several)) ??
+        el('p', { class: 'message bad' }, 'A table is damaged and could not be shown.'),
+    );
+    replace(main, ...sections, knn && comparison(runs, knn), view?.element);
     view?.update('frozen');
   };
   if (runs.length === 0 && tables.length === 0) message('There is nothing in this page.');

@@ -33,6 +33,12 @@ function words(run: Run | null): Child[] {
         ' either, since updates can reveal images.',
       ];
     case 'unknown':
+      return [
+        'What features clients share is not known of this run: of InstaHide encodings (',
+        encoded,
+        ') or of plain images (simulation only).',
+      ];
+    case 'maybe':
       return ['Clients share models, and where the method wants them features of InstaHide encodings: ', encoded, '.'];
   }
 }

@@ -1,7 +1,7 @@
 // One run: its state, charts, clients, samples and features.
 import { Chart } from './charts';
 import type { AuditEvent, Run } from './data';
-import { el, replace, section } from './dom';
+import { attempt, el, replace, section } from './dom';
 import { bytes, duration, percent, short } from './format';
 import { LiveTable } from './live_table';
 import { partitionPicture } from './partition';
@@ -62,7 +62,19 @@ export class RunView {
     this.showConfig();
     replace(
       this.element,
-      section('progress', 'Progress', this.bar, this.tiles),
+      section(
+        'progress',
+        'Progress',
+        this.bar,
+        this.tiles,
+        run.damage.length > 0
+          ? el(
+              'p',
+              { class: 'bad', id: 'damage' },
+              `The run’s folder is damaged, and this page is not whole: ${run.damage.join('; ')}.`,
+            )
+          : null,
+      ),
       section(
         'learning',
         'Learning',
@@ -128,14 +140,14 @@ export class RunView {
     ]);
     this.traffic.show([line('bytes_down', 'down', { scale: 1e-6 }), line('bytes_up', 'up', { scale: 1e-6 })]);
     this.seconds.show([line('seconds', 'seconds')]);
-    this.timeline.show(run);
-    this.scatter.show(run);
+    attempt(() => this.timeline.show(run));
     const features = this.element.querySelector<HTMLElement>('#features');
-    if (features) features.hidden = run.embedding === null;
-    this.showClients();
-    this.showEvaluations();
-    this.showEvents();
-    this.showSamples();
+    const scattered = attempt(() => (this.scatter.show(run), true));
+    if (features) features.hidden = run.embedding === null || !scattered;
+    attempt(() => this.showClients());
+    attempt(() => this.showEvaluations());
+    attempt(() => this.showEvents());
+    attempt(() => this.showSamples());
   }
 
   redraw(): void {
@@ -150,16 +162,16 @@ export class RunView {
       this.seconds,
     ])
       chart.redraw();
-    this.timeline.draw();
-    this.scatter.draw();
+    attempt(() => this.timeline.draw());
+    attempt(() => this.scatter.draw());
   }
 
   private showTiles(state: RunState): void {
     const { run } = this;
-    const done = run.rounds.length > 0 ? run.rounds[run.rounds.length - 1]! : 0;
-    const wanted = run.wanted;
+    const { done, wanted } = run;
     const spent = run.sum('seconds');
-    const left = run.summary ? 0 : (spent / Math.max(1, run.rounds.length)) * Math.max(0, wanted - done);
+    const left = (spent / Math.max(1, run.rounds.length)) * Math.max(0, wanted - done);
+    const goesOn = !run.summary && (state === 'live' || state === 'lost') && run.rounds.length > 0;
     const images = run.sum('images');
     this.bar.max = Math.max(1, wanted);
     this.bar.value = done;
@@ -169,14 +181,14 @@ export class RunView {
       const value = run.last(name);
       return value === null ? '–' : short(value);
     };
-    const knn = run.knn.knn[run.knn.knn.length - 1];
+    const knn = run.knnNow;
     const refused = run.audit?.counts.refuse ?? 0;
     const missed = run.audit?.counts.miss ?? 0;
     replace(
       this.tiles,
       tile('State', 'state', stateWords(run, state)),
       tile('Round', 'round', `${done} of ${wanted || '?'}`),
-      tile('Time left', 'left', run.summary ? '–' : run.rounds.length > 0 ? duration(left) : '–'),
+      tile('Time left', 'left', goesOn ? duration(left) : '–'),
       tile('Time spent', 'spent', duration(spent)),
       tile('Loss', 'loss', last('loss')),
       tile('kNN', 'knn', knn === undefined ? '–' : percent(knn)),

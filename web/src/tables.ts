@@ -18,6 +18,7 @@ function cellNode(cell: Cell): HTMLTableCellElement {
     if (cell.deviation !== undefined) {
       td.append(el('span', { class: 'faint' }, ` ± ${printed(cell.deviation_text, cell.deviation)}`));
     }
+    if (cell.seeds_note) td.append(el('span', { class: 'faint' }, `, ${cell.seeds_note}`));
   } else {
     td.append(cell.failed ? el('span', { class: 'bad' }, 'failed') : '–');
   }
@@ -157,7 +158,7 @@ function bars(table: TableJson, column: number): SVGElement | null {
           picture.append(svg('line', { x1: x(end), x2: x(end), y1: y + 4, y2: y + 13, class: 'whisker' }));
       }
       const value = svg('text', { x: x(cell.mean) + 6, y: y + 13, class: 'faint' });
-      value.textContent = cell.mean.toFixed(1);
+      value.textContent = printed(cell.text, cell.mean);
       picture.append(value);
     }
     if (cell.paper !== undefined)
@@ -166,7 +167,8 @@ function bars(table: TableJson, column: number): SVGElement | null {
   return picture;
 }
 
-export function tableSection(table: TableJson, index: number): HTMLElement {
+// `named`: with the folder, where tables are of several.
+export function tableSection(table: TableJson, index: number, named: boolean): HTMLElement {
   const id = `table-${table.name}-${index}`;
   const head = el(
     'tr',
@@ -183,12 +185,15 @@ export function tableSection(table: TableJson, index: number): HTMLElement {
     ),
   );
   const notes = [
+    ...(table.protocols ?? []).map((protocol) => `Protocol: ${protocol}.`),
     ...(table.error_note ? [`${table.error_note}.`] : []),
     ...failures(table),
     ...table.rows.filter((row) => row.note).map((row) => `${row.title}: ${row.note}.`),
+    ...(table.missing_notes ?? []).map((note) => `Not run, so that marks are among the others, on ${note}.`),
     ...table.order_notes.map((note) => `Another order than the paper's on ${note}.`),
+    ...(table.paired_notes ?? []).map((note) => `Differences within a seed, ${note}.`),
   ];
-  const figures = el('div', { class: 'grid' });
+  const figures = el('div', { class: 'grid pairs' });
   table.columns.forEach((column, c) => {
     const picture = bars(table, c);
     if (picture)
@@ -202,22 +207,22 @@ export function tableSection(table: TableJson, index: number): HTMLElement {
             el('strong', {}, column.title),
             el('span', { class: 'note' }, 'bars: ours, with deviations; red lines: the paper’s'),
           ),
-          picture,
+          el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': `Bars: ${column.title}` }, picture),
         ),
       );
   });
   return section(
     id,
-    `${table.title}, ${table.scale} scale`,
+    `${table.title}, ${table.scale} scale${named && table.folder ? `, ${table.folder}` : ''}`,
     el(
       'p',
       { class: 'note' },
-      'Top-1 accuracy in percent; the paper’s number in brackets. Bold: best of the column, underlined: second best, ' +
-        'upper bounds and random weights left out.',
+      'Top-1 accuracy in percent; ± is the sample standard deviation over seeds; the paper’s number in brackets. Bold: ' +
+        'best of the column, underlined: second best, upper bounds and random weights left out.',
     ),
     el(
       'div',
-      { class: 'wide', tabindex: 0, role: 'region', 'aria-label': `Numbers: ${table.title}` },
+      { class: 'wide numbers', tabindex: 0, role: 'region', 'aria-label': `Numbers: ${table.title}` },
       el('table', {}, el('thead', {}, head), el('tbody', {}, ...body)),
     ),
     el('ul', { class: 'notes' }, ...notes.map((note) => el('li', {}, note))),
