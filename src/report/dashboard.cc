@@ -102,14 +102,14 @@ std::string Header(MHD_Connection* connection, const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// How many headers of the name there are.
+// How many headers of the name, in small letters, there are.
 int Count(MHD_Connection* connection, const char* name) {
   std::pair<const char*, int> found = {name, 0};
   ::MHD_get_connection_values(
       connection, MHD_HEADER_KIND,
       [](void* own, MHD_ValueKind, const char* key, const char*) {
         auto& [wanted, count] = *static_cast<std::pair<const char*, int>*>(own);
-        count += ::strcasecmp(key, wanted) == 0;
+        count += Lower(key) == wanted;
         return MHD_YES;
       },
       &found);
@@ -313,7 +313,7 @@ struct Dashboard::State {
   MHD_Result Answer(MHD_Connection* connection, const std::string& url, const std::string& method) {
     constexpr const char* kPlain = "text/plain; charset=utf-8";
     constexpr const char* kJson = "application/json";
-    if (Count(connection, "Host") > 1) {
+    if (Count(connection, "host") > 1) {
       return SendText(connection, MHD_HTTP_BAD_REQUEST, "one Host\n", kPlain);
     }
     // A name that somebody else points at this machine is not ours.

@@ -89,6 +89,9 @@ TEST_F(DashboardTest, ThePageIsForAllAndTheDataForWhoHasTheToken) {
     }
   }
   EXPECT_NE(Get("/data").find("\"live\":true"), std::string::npos);
+  std::string lower = Request(board_, "/data", kToken);
+  lower.replace(lower.find("Bearer"), 6, "bearer");  // the scheme's name has no case
+  EXPECT_NE(Ask(lower).find("200 OK"), std::string::npos);
   EXPECT_NE(Get("/nothing").find(" 404 "), std::string::npos);
 }
 
@@ -100,6 +103,10 @@ TEST_F(DashboardTest, AnotherNameIsNotServed) {
     EXPECT_EQ(answer.find("200 OK"), std::string::npos) << host;
   }
   EXPECT_EQ(Ask("GET / HTTP/1.0\r\n\r\n").find("200 OK"), std::string::npos);
+  const std::string own = "Host: " + board_.address() + "\r\n";
+  EXPECT_NE(Ask("GET / HTTP/1.1\r\n" + own + "host: evil.example\r\nConnection: close\r\n\r\n")
+                .find(" 400 "),
+            std::string::npos);
 }
 
 TEST_F(DashboardTest, TakesNothingFromOutside) {

@@ -13,6 +13,9 @@ export interface Line {
   scale?: number; // a factor for display
 }
 
+// Between ticks of rounds: 1, 2, 5, 10, ...
+const wholeSteps = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((step) => [step, 2 * step, 5 * step]);
+
 // A chart that can be given new values. Its figure says in words what it shows last.
 export class Chart {
   readonly figure: HTMLElement;
@@ -82,7 +85,7 @@ export class Chart {
         legend: { show: false },
         cursor: { drag: { x: true, y: false } },
         axes: [
-          { ...axis, space: 60 },
+          { ...axis, space: 60, incrs: wholeSteps },
           { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => short(tick)) },
         ],
         series: [
