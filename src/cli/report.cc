@@ -21,11 +21,9 @@ struct ReportFlags {
   bool force = false;
 };
 
-// The folder's own name, as a page shows it; of several of one name the later ones get a number.
+// As a page shows the folder; of several of one name the later ones get a number.
 std::string NameOf(const std::string& folder, std::map<std::string, int>& used) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  const fs::path last = path.has_filename() ? path.filename() : path.parent_path().filename();
-  const std::string name = Printable(last.string());
+  const std::string name = ShownName(folder);
   const int times = ++used[name];
   return times == 1 ? name : fmt::format("{} ({})", name, times);
 }
@@ -46,14 +44,14 @@ CommandResult Report(const ReportFlags& flags) {
       }
       const std::string name = NameOf(folder, used);
       for (Json table : json["tables"]) {
-        if (!table.is_object()) continue;
-        table["folder"] = name;
+        if (table.is_object()) table["folder"] = name;
         data["tables"].push_back(std::move(table));
       }
     } else if (FileExists(fs::path(folder) / "config.toml") ||
                FileExists(fs::path(folder) / "metrics.jsonl")) {
-      Json run = RunData(RunDir(folder),
-                         {.samples = !flags.without_images, .embedding = !flags.without_images});
+      Json run = RunData(
+          RunDir(folder),
+          {.samples = !flags.without_images, .embedding = !flags.without_images, .damage = true});
       run["name"] = NameOf(folder, used);
       for (const std::string line : run["damage"]) {
         spdlog::warn("{}: {}", Printable(folder), line);

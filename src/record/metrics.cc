@@ -50,7 +50,7 @@ std::vector<Json> ReadMetrics(const std::filesystem::path& path, int* damaged) {
     auto line = Json::parse(text, nullptr, false);
     if (line.is_object()) {
       lines.push_back(std::move(line));
-    } else if (damaged != nullptr && !in.eof()) {
+    } else if (damaged != nullptr && !text.empty() && !in.eof()) {
       ++*damaged;
     }
   }

@@ -83,9 +83,12 @@ std::pair<int, Bound> Listen(const Address& address) {
     const int on = 1;
     if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (fd >= 0 && ::bind(fd, at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd, 64) == 0) break;
-    if (why.empty()) why = std::generic_category().message(errno);
+    const int error = errno;
+    if (why.empty()) why = std::generic_category().message(error);
     if (fd >= 0) ::close(fd);
     fd = -1;
+    // Where another listens, browsers that are told the name would reach that one.
+    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
   }
   if (fd < 0) throw NetworkError("--dashboard {}: {}; give another HOST:PORT", text, why);
   const Bound bound = BoundTo(fd);

@@ -117,7 +117,7 @@ Json EvalLine(const Json& line) {
 }
 
 // What of the folder could not be read, or contradicts itself.
-Json DamageOf(const RunDir& dir, const Json& run, int damaged_lines) {
+Json DamageOf(const RunDir& dir, const Json& run, const PageContent& content, int damaged_lines) {
   Json damage = Json::array();
   if (damaged_lines > 0) {
     damage.push_back(fmt::format("metrics.jsonl: {} line{} could not be read", damaged_lines,
@@ -133,9 +133,13 @@ Json DamageOf(const RunDir& dir, const Json& run, int damaged_lines) {
   unread(dir.summary(), run["summary"]);
   unread(dir.audit(), run["audit"]);
   unread(dir.page() / "clients.json", run["clients"]);
+  if (content.samples) unread(dir.page() / "samples.json", run["samples"]);
+  if (content.embedding) unread(dir.page() / "embedding.json", run["embedding"]);
   const Json& summary = run["summary"];
   const Json& columns = run["metrics"]["columns"];
-  if (summary.is_object() && summary.value("rounds", Json()).is_number_integer()) {
+  // A client of a federation keeps no metrics.
+  if (summary.is_object() && summary.value("rounds", Json()).is_number_integer() &&
+      summary.value("role", Json()) != "client") {
     const Json last =
         columns.contains("round") && !columns["round"].empty() ? columns["round"].back() : Json(0);
     if (last != summary["rounds"]) {
@@ -148,6 +152,12 @@ Json DamageOf(const RunDir& dir, const Json& run, int damaged_lines) {
 }
 
 }  // namespace
+
+std::string ShownName(const std::filesystem::path& folder) {
+  const auto path = std::filesystem::absolute(folder).lexically_normal();
+  const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  return Printable(name.string());
+}
 
 Json RoundColumns(const std::vector<Json>& lines) {
   Json columns = Json::object();
@@ -206,10 +216,8 @@ Json RunData(const RunDir& dir, const PageContent& content) {
       if (std::find(evals.begin(), evals.end(), one) == evals.end()) evals.push_back(one);
     }
   }
-  const auto path = std::filesystem::absolute(dir.path()).lexically_normal();
-  const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
   Json run = {
-      {"name", Printable(name.string())},
+      {"name", ShownName(dir.path())},
       {"config", ConfigText(dir)},
       {"summary", ReadPart(dir.summary())},
       {"metrics", RoundColumns(rounds)},
@@ -219,7 +227,7 @@ Json RunData(const RunDir& dir, const PageContent& content) {
       {"clients", ReadPart(dir.page() / "clients.json")},
       {"samples", content.samples ? ReadPart(dir.page() / "samples.json") : Json(nullptr)},
       {"embedding", content.embedding ? ReadPart(dir.page() / "embedding.json") : Json(nullptr)}};
-  run["damage"] = DamageOf(dir, run, damaged_lines);
+  if (content.damage) run["damage"] = DamageOf(dir, run, content, damaged_lines);
   return run;
 }
 

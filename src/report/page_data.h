@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,18 @@ namespace kindred {
 struct PageContent {
   bool samples = true;                // images of the data
   bool embedding = true;              // their features, with labels
+  bool damage = false;                // what could not be read: of a run that does not go on
   uint64_t audit_end = uint64_t(-1);  // bytes of the audit log that count
 };
 
 // A run as far as it has come: configuration, summary, metrics as columns, evaluations, audit,
-// clients, samples, features. Missing or damaged files and lines are missing parts, and "damage"
-// says so in words, a line each; an evaluation that was made twice with the same outcome stands
-// there once.
+// clients, samples, features. Missing or damaged files and lines are missing parts; "damage", where
+// asked for, says so in words, a line each. An evaluation that was made twice with the same outcome
+// stands there once.
 Json RunData(const RunDir& dir, const PageContent& content = {});
+
+// The folder's own name, for people.
+std::string ShownName(const std::filesystem::path& folder);
 
 // Rounds' lines as columns: a list of numbers for each name, null where a line has none; "who" as a
 // bit for each client, a row of whole bytes a round, in base64.

@@ -72,7 +72,8 @@ TEST(RunData, SaysWhatIsDamaged) {
   const auto write = [&](const std::string& metrics, const std::string& summary) {
     WriteFileAtomically(dir.metrics(), std::string_view(metrics));
     WriteFileAtomically(dir.summary(), std::string_view(summary));
-    return RunData(dir)["damage"];
+    EXPECT_FALSE(RunData(dir).contains("damage")) << "a run that goes on has parts to come";
+    return RunData(dir, {.damage = true})["damage"];
   };
   const std::string first = Line(1, {0}, 3).dump() + "\n", second = Line(2, {0}, 2).dump() + "\n";
   EXPECT_EQ(write(first + second, "{\"rounds\":2}"), Json::array());
@@ -84,6 +85,11 @@ TEST(RunData, SaysWhatIsDamaged) {
       write(first, "{\"rounds\":2}"),
       (Json{"metrics.jsonl ends with round 1, summary.json tells of 2: charts are not whole"}));
   EXPECT_EQ(write(first, "{half"), (Json{"summary.json could not be read"}));
+  EXPECT_EQ(write("", R"({"rounds":2,"role":"client"})"), Json::array());
+  MakeFolder(dir.page());
+  WriteFileAtomically(dir.page() / "embedding.json", std::string_view("7"));
+  EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"embedding.json could not be read"}));
+  std::filesystem::remove_all(dir.page());
   std::filesystem::remove(dir.config());
   EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"config.toml is missing or empty"}));
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kRoles[] = {"method", "peer", "reference"};  // in the order of RowRole
 
-// A number as every table prints it: it is rounded here and nowhere else.
+// An accuracy as every table prints it: it is rounded here and nowhere else.
 std::string Shown(double number) { return fmt::format("{:.2f}", number); }
 
 // Calls `at` with each row that competes and has a number in the column.
@@ -38,21 +38,36 @@ void Place(ResultTable& table, size_t column, Value value, Set set) {
   });
 }
 
-// Seeds behind the numbers of a column that compete: those of its fullest cell.
-size_t SeedsOf(const ResultTable& table, size_t column) {
-  size_t most = 0;
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    if (table.rows[row].role == RowRole::kReference) continue;
-    most = std::max(most, table.cells[row][column].scores.size());
-  }
-  return most;
+std::set<uint64_t> SeedsOf(const TableCell& cell) {
+  std::set<uint64_t> seeds;
+  for (const auto& score : cell.scores) seeds.insert(score.seed);
+  return seeds;
 }
 
-// "1 seed" where the cell has another number of seeds than its column; else empty.
+// The seeds that most of a column's competing numbers are means over; of equally many the more.
+std::set<uint64_t> UsualSeeds(const ResultTable& table, size_t column) {
+  std::map<std::set<uint64_t>, int> cells;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (table.rows[row].role == RowRole::kReference) continue;
+    if (const auto seeds = SeedsOf(table.cells[row][column]); !seeds.empty()) ++cells[seeds];
+  }
+  std::set<uint64_t> usual;
+  int most = 0;
+  for (const auto& [seeds, count] : cells) {
+    if (count > most || (count == most && seeds.size() > usual.size())) {
+      most = count;
+      usual = seeds;
+    }
+  }
+  return usual;
+}
+
+// "1 seed", "other seeds" where the cell's are not those of its column; else empty.
 std::string SeedsNote(const ResultTable& table, size_t row, size_t column) {
-  const size_t seeds = table.cells[row][column].scores.size(), usual = SeedsOf(table, column);
-  if (seeds == 0 || usual == 0 || seeds == usual) return "";
-  return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
+  const auto own = SeedsOf(table.cells[row][column]), usual = UsualSeeds(table, column);
+  if (own.empty() || usual.empty() || own == usual) return "";
+  if (own.size() == usual.size()) return "other seeds";
+  return fmt::format("{} seed{}", own.size(), own.size() == 1 ? "" : "s");
 }
 
 std::string LabelsText(const TableColumn& column) {
@@ -137,10 +152,10 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
 
 void MarkPlaces(ResultTable& table) {
   for (size_t column = 0; column < table.columns.size(); ++column) {
-    // A mean over fewer seeds is another quantity: seeds differ by more than methods do.
-    const auto own = [seeds = SeedsOf(table, column)](const TableCell& cell) {
-      return cell.scores.empty() || cell.scores.size() < seeds ? std::nullopt
-                                                               : std::optional(cell.Mean());
+    // A mean over other seeds is another quantity: seeds differ by more than methods do.
+    const auto own = [seeds = UsualSeeds(table, column)](const TableCell& cell) {
+      return !cell.scores.empty() && SeedsOf(cell) == seeds ? std::optional(cell.Mean())
+                                                            : std::nullopt;
     };
     Place(table, column, own, [](TableCell& cell, int place) { cell.place = place; });
     Place(
@@ -156,7 +171,7 @@ std::vector<std::string> OrderNotes(const ResultTable& table) {
     for (size_t row = 0; row < table.rows.size(); ++row) {
       const TableCell& cell = table.cells[row][column];
       if (table.rows[row].role == RowRole::kMethod && table.rows[row].paper.empty() && cell.paper &&
-          !cell.scores.empty() && cell.scores.size() == SeedsOf(table, column)) {
+          !cell.scores.empty() && SeedsOf(cell) == UsualSeeds(table, column)) {
         rows.push_back(row);
       }
     }
@@ -191,10 +206,11 @@ std::vector<std::string> MissingNotes(const ResultTable& table) {
     std::string missing;
     for (size_t row = 0; row < table.rows.size(); ++row) {
       const bool competes = table.rows[row].role != RowRole::kReference;
-      if (!competes || !table.cells[row][column].scores.empty()) continue;
-      missing += (missing.empty() ? "" : ", ") + table.rows[row].title;
+      const TableCell& cell = table.cells[row][column];
+      if (!competes || !cell.scores.empty() || !cell.failed.empty()) continue;
+      missing += (missing.empty() ? "" : "; ") + table.rows[row].title;
     }
-    if (missing.empty() || SeedsOf(table, column) == 0) continue;
+    if (missing.empty() || UsualSeeds(table, column).empty()) continue;
     notes.push_back(fmt::format("{}: {}", TitleOf(table.columns[column]), missing));
   }
   return notes;
@@ -221,7 +237,7 @@ std::vector<std::string> PairedNotes(const ResultTable& table) {
         gaps.scores.push_back({.seed = score.seed, .accuracy = score.accuracy - at->second});
       }
       if (gaps.scores.size() < 2) continue;
-      text += fmt::format("{}{} {:+.2f} ± {} ({} seeds)", text.empty() ? "" : ", ",
+      text += fmt::format("{}{} {:+.2f} ± {} ({} seeds)", text.empty() ? "" : "; ",
                           table.rows[row].title, gaps.Mean(), Shown(gaps.Deviation()),
                           gaps.scores.size());
     }

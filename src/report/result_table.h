@@ -57,7 +57,7 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
                        std::vector<TableRow> rows, std::vector<TableColumn> columns);
 
 // Sets best and second best of each column, of ours and of the paper's, among methods and peers.
-// Numbers that are printed alike share a place; those of fewer seeds than others do not compete.
+// Numbers that are printed alike share a place; those of other seeds than most do not compete.
 void MarkPlaces(ResultTable& table);
 
 // Where the order of two methods is another than in the paper: a line each column.

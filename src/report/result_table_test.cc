@@ -99,13 +99,22 @@ TEST(ResultTable, TiesContradictNothing) {
   EXPECT_FALSE(OrderNotes(Filled({{3}, {3}, {2}})).empty());  // CCL is below both
 }
 
-TEST(ResultTable, FewerSeedsDoNotCompete) {
+TEST(ResultTable, OtherSeedsDoNotCompete) {
   const ResultTable table = Filled({{45}, {40, 43}, {41, 43}, {90}});
   EXPECT_EQ(table.cells[0][0].place, 0);  // one seed, and a lucky one
   EXPECT_EQ(table.cells[1][0].place, 2);
   EXPECT_EQ(table.cells[2][0].place, 1);
   EXPECT_EQ(ToJson(table)["cells"][0][0]["seeds_note"], "1 seed");
   EXPECT_FALSE(ToJson(table)["cells"][1][0].contains("seeds_note"));
+  // The first row of a new seed takes no mark from those that wait for theirs.
+  const ResultTable begun = Filled({{40, 45}, {43}, {41}});
+  EXPECT_EQ(begun.cells[0][0].place, 0);
+  EXPECT_EQ(begun.cells[1][0].place, 1);
+  ResultTable shifted = Filled({{40}, {43}, {41}});
+  shifted.cells[0][0].scores[0].seed = 1;
+  MarkPlaces(shifted);
+  EXPECT_EQ(shifted.cells[0][0].place, 0);
+  EXPECT_EQ(ToJson(shifted)["cells"][0][0]["seeds_note"], "other seeds");
   // FedRot would stand before CCL, as it does not in the paper; of the others FedSimCLR is behind,
   // as in the paper.
   EXPECT_TRUE(OrderNotes(table).empty());
@@ -122,9 +131,12 @@ TEST(ResultTable, DifferencesAreTakenWithinASeed) {
 TEST(ResultTable, SaysWhoseNumbersAreMissing) {
   const auto notes = MissingNotes(Filled({{40}, {}, {}, {}}));  // an upper bound is not missed
   ASSERT_EQ(notes.size(), 1);
-  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear: FedSimCLR, CCL");
+  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear: FedSimCLR; CCL");
   EXPECT_TRUE(MissingNotes(Filled({{40}, {41}, {42}})).empty());
   EXPECT_TRUE(MissingNotes(Filled({})).empty());  // a column that was not begun
+  ResultTable failed = Filled({{40}, {41}});
+  failed.cells[2][0].failed = "too few images";
+  EXPECT_TRUE(MissingNotes(failed).empty());
 }
 
 TEST(ResultTable, IsMarkdown) {

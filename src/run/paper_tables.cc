@@ -30,10 +30,11 @@ const RowKind kSwav = {{"swav", "FedSwAV"}, "configs/methods/swav.toml"};
 const RowKind kSimclr = {{"simclr", "FedSimCLR"}, "configs/methods/simclr.toml"};
 const RowKind kFedca = {{"fedca", "FedCA", RowRole::kMethod, "reimplemented from its description"},
                         "configs/methods/fedca.toml"};
-const RowKind kCcl = {{"ccl", "CCL (proposed)", RowRole::kMethod,
-                       "with our setting for protected features: union of negatives, magnitudes "
-                       "of encodings, batch statistics",
-                       "", true},
+const RowKind kCcl = {{.name = "ccl",
+                       .title = "CCL (proposed)",
+                       .note = "with our setting for protected features: union of negatives, "
+                               "magnitudes of encodings, batch statistics",
+                       .yardstick = true},
                       "configs/methods/ccl.toml"};
 const RowKind kByol = {{"byol", "FedBYOL", RowRole::kPeer, "not in the paper"},
                        "configs/methods/byol.toml"};
@@ -68,7 +69,7 @@ const RowKind kFinetuneRows[] = {kRotation, kDeepCluster, kSwav,   kSimclr,  kFe
 constexpr const char* kPapers =
     "as the paper has it: remote negatives, signed encodings, running statistics";
 const RowKind kAblationRows[] = {
-    {{"cl", "CL", RowRole::kMethod, "", "", true}, "configs/methods/moco.toml"},
+    {{.name = "cl", .title = "CL", .yardstick = true}, "configs/methods/moco.toml"},
     {{"cl_ff", "CL+FF"}, "configs/ablation/cl_ff.toml"},
     {{"cl_ff_nm", "CL+FF+NM"}, "configs/methods/ccl.toml"},
     {{"paper_ff", "CL+FF, the paper's features", RowRole::kMethod, kPapers, "cl_ff"},

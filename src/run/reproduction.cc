@@ -115,27 +115,30 @@ void Reproduction::FindDone() {
     const RunDir dir(out_ / "runs" / run.name);
     if (!FileExists(dir.config())) continue;
     try {
-      CheckGoesOn(dir, run.resolved.config);
-      if (const auto summary = FinishedSummary(dir)) {
-        // A version with other settings had another default for what its file does not name.
-        if (summary->value("config_hash", "") != run.config_hash) {
-          throw UsageError(
-              "{} was trained with other settings, or by a version that had others; move it away "
-              "to train it again, or take another folder",
-              Printable(dir.path().string()));
-        }
-        run.done = true;
-      } else if (const auto state = LoadServerState(dir.checkpoints())) {
-        run.rounds_done = state->next_round;
+      const auto summary = FinishedSummary(dir);
+      const auto state = summary ? std::nullopt : LoadServerState(dir.checkpoints());
+      run.done = summary.has_value();
+      if (state) run.rounds_done = state->next_round;
+      // A version with other settings had another default for what its file does not name.
+      const Json hash = summary ? summary->value("config_hash", Json())
+                        : state ? Json(state->identity.substr(0, state->identity.find(' ')))
+                                : Json(run.config_hash);
+      auto other = OtherConfiguration(dir, run.resolved.config);
+      if (!other && hash != run.config_hash) {
+        other = fmt::format(
+            "{} was trained with other settings, or by a version that had others; move it away to "
+            "train it again, or take another folder",
+            Printable(dir.path().string()));
       }
+      run.other = other.has_value();
+      run.failed = other.value_or("");
     } catch (const Error& error) {
       run.failed = error.what();
-      run.foreign = error.code() == ExitCode::kUsage;
     }
   }
   for (auto& score : scores_) score.done = !files_.Find(KeyOf(score)).is_null();
   for (size_t i = 0; i < runs_.size(); ++i) {
-    if (runs_[i].foreign && Wanted(i)) throw Error(ExitCode::kExists, runs_[i].failed);
+    if (runs_[i].other && Wanted(i)) throw Error(ExitCode::kExists, runs_[i].failed);
   }
 }
 
@@ -292,7 +295,12 @@ void Reproduction::Score(PlannedScore& score, const std::atomic<bool>& stop) {
   };
   TrainedEncoder trained = open();
   if (trained.origin.value("round", key.round) != key.round) {  // its last checkpoint is damaged
-    Train(run, stop);
+    try {
+      Train(run, stop);
+    } catch (const Error& error) {
+      run.failed = error.what();
+      throw;
+    }
     trained = open();
   }
   Resolved resolved;
@@ -356,8 +364,11 @@ std::vector<ResultTable> Reproduction::Tables() const {
     for (const char* key :
          {"protocol", "encoder_digest", "config_hash", "data_hash", "partition_hash", "version",
           "run_config_hash", "commit", "seconds", "bytes_down", "bytes_up", "training",
-          "train_images", "test_images", "eval"}) {
+          "train_images", "test_images", "eval", "round"}) {
       if (json.contains(key)) one.provenance[key] = json[key];
+    }
+    if (json.contains("encoder") && json["encoder"].contains("round")) {
+      one.provenance["round"] = json["encoder"]["round"];
     }
     cell.scores.push_back(std::move(one));
   }
@@ -397,7 +408,7 @@ void Reproduction::WriteFiles() const {
 int Reproduction::Taken() const {
   return static_cast<int>(
       std::count_if(scores_.begin(), scores_.end(),
-                    [&](const PlannedScore& score) { return files_.IsForeign(KeyOf(score)); }));
+                    [&](const PlannedScore& score) { return files_.IsKnown(KeyOf(score)); }));
 }
 
 std::vector<std::string> Reproduction::Failures() const {

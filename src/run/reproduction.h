@@ -26,7 +26,7 @@ struct PlannedRun {
   int rounds_done = 0;
   double seconds = 0;       // still to go, about
   std::string failed = {};  // why it is not done
-  bool foreign = false;     // the folder holds a run of another configuration
+  bool other = false;       // the folder holds a run of another configuration
 };
 
 // A number to be had from a run.

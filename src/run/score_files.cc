@@ -24,9 +24,14 @@ bool Agrees(const Json& score, const ScoreKey& key, double most) {
   if (!score.is_object()) return false;
   const Json wanted = FieldsOf(key);  // items() refers to it
   for (const auto& [name, value] : wanted.items()) {
-    if (score.value(name, Json()) != value) return false;
+    Json own = score.value(name, Json());
+    if (name == "eval" && own.is_object()) own.erase("protocol");  // it has its own field
+    if (own != value) return false;
   }
-  if (score.value("round", Json(key.round)) != key.round) return false;
+  const Json encoder = score.value("encoder", Json::object());
+  const Json round =
+      encoder.is_object() ? encoder.value("round", score.value("round", Json())) : Json();
+  if (!round.is_null() && round != key.round) return false;  // numbers of before do not tell
   const Json accuracy = score.value("accuracy", Json());
   return accuracy.is_number() && accuracy.get<double>() >= 0 && accuracy.get<double>() <= most;
 }
@@ -35,7 +40,8 @@ bool Agrees(const Json& score, const ScoreKey& key, double most) {
 
 Json EvalKeys(const Json& config) {
   Json keys = config.at("eval");
-  for (const char* own : {"labels", "scratch", "seed", "seeds", "every"}) keys.erase(own);
+  for (const char* own : {"labels", "scratch", "seed", "seeds", "every", "protocol"})
+    keys.erase(own);
   return keys;
 }
 
@@ -70,7 +76,7 @@ Json ScoreFiles::FindOwn(const ScoreKey& key) const {
   return own;
 }
 
-bool ScoreFiles::IsForeign(const ScoreKey& key) const {
+bool ScoreFiles::IsKnown(const ScoreKey& key) const {
   return FindOwn(key).is_null() && !Find(key).is_null();
 }
 
@@ -87,7 +93,6 @@ Json ScoreFiles::Find(const ScoreKey& key) const {
 void ScoreFiles::Write(const ScoreKey& key, Json evaluation) const {
   evaluation["run_config_hash"] = key.config_hash;
   evaluation["eval"] = key.eval;
-  evaluation["round"] = key.round;
   MakeFolder(folder_);
   WriteFileAtomically(folder_ / key.file, std::string_view(evaluation.dump(2) + "\n"));
 }

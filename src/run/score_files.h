@@ -34,8 +34,8 @@ class ScoreFiles {
   // before another machine's.
   Json Find(const ScoreKey& key) const;
 
-  // Whether Find takes it from another machine.
-  bool IsForeign(const ScoreKey& key) const;
+  // Whether Find takes it from `known`.
+  bool IsKnown(const ScoreKey& key) const;
 
   // Keeps an evaluation, as EvaluateTrained gives it, for Find.
   void Write(const ScoreKey& key, Json evaluation) const;

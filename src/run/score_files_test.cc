@@ -13,7 +13,8 @@ const ScoreKey kScore = {.file = "a-run.linear.json",
                          .config_hash = "abc",
                          .seed = 3,
                          .protocol = "fast",
-                         .eval = {{"limit", 60}}};
+                         .eval = {{"limit", 60}},
+                         .round = 2};
 
 Json Scored(double accuracy) {
   return {{"seed", 3}, {"protocol", "fast"}, {"accuracy", accuracy}, {"data_hash", "d"}};
@@ -46,7 +47,10 @@ TEST(ScoreFiles, FindWhatTheyKeep) {
   EXPECT_TRUE(other([](ScoreKey& key) { key.seed = 2; }));
   EXPECT_TRUE(other([](ScoreKey& key) { key.protocol = "slow"; }));
   EXPECT_TRUE(other([](ScoreKey& key) { key.eval["limit"] = 50; }));
-  EXPECT_TRUE(other([](ScoreKey& key) { key.round = 1; }));
+  Json older = Scored(0.5);
+  older["encoder"] = {{"round", 1}};
+  files.Write(kScore, older);  // of the checkpoint before the last
+  EXPECT_TRUE(files.Find(kScore).is_null());
   for (const double impossible : {5.0, -1.0, 1e300}) {
     files.Write(kScore, Scored(impossible));
     EXPECT_TRUE(files.Find(kScore).is_null()) << impossible;
@@ -61,16 +65,18 @@ TEST(ScoreFiles, TakeAnotherMachinesNumbersToTheDigitAfterTheirOwn) {
   WriteTable(table, Json::object());
   const ScoreFiles files(folder.path() / "scores", {table});
   EXPECT_EQ(files.Find(kScore)["accuracy"], 12.345);
-  EXPECT_TRUE(files.IsForeign(kScore));
+  EXPECT_TRUE(files.IsKnown(kScore));
   files.Write(kScore, Scored(0.5));
   EXPECT_EQ(files.Find(kScore)["accuracy"], 50);
-  EXPECT_FALSE(files.IsForeign(kScore));
+  EXPECT_FALSE(files.IsKnown(kScore));
   for (const char* key : {"run_config_hash", "protocol", "seed", "accuracy", "eval", "file"}) {
     WriteTable(table, {{key, "another"}});
     EXPECT_TRUE(ScoreFiles(folder.path() / "none", {table}).Find(kScore).is_null()) << key;
   }
-  WriteTable(table, {{"accuracy", 5000}});
-  EXPECT_TRUE(ScoreFiles(folder.path() / "none", {table}).Find(kScore).is_null());
+  for (const Json& change : {Json{{"accuracy", 5000}}, Json{{"round", 1}}}) {
+    WriteTable(table, change);
+    EXPECT_TRUE(ScoreFiles(folder.path() / "none", {table}).Find(kScore).is_null()) << change;
+  }
 }
 
 TEST(ScoreFiles, AFileThatIsNoTableIsNamed) {

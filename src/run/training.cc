@@ -7,19 +7,24 @@
 
 namespace kindred {
 
-void CheckGoesOn(const RunDir& dir, const Config& config) {
+std::optional<std::string> OtherConfiguration(const RunDir& dir, const Config& config) {
   Experiment before;
   Config stored = BindExperiment(before);
   stored.ApplyFile(dir.config());
   const auto now = config.ResultKeys(), then = stored.ResultKeys();
   for (size_t i = 0; i < now.size(); ++i) {
     if (now[i] != then[i]) {
-      throw UsageError(
+      return fmt::format(
           "{} was started with {}, now it is {}; a run goes on as it began, or "
           "another folder is taken",
           Printable(dir.path().string()), then[i], now[i]);
     }
   }
+  return std::nullopt;
+}
+
+void CheckGoesOn(const RunDir& dir, const Config& config) {
+  if (const auto other = OtherConfiguration(dir, config)) throw UsageError("{}", *other);
 }
 
 Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,

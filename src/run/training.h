@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
+#include <string>
 
 #include "base/json.h"
 #include "base/ranks.h"
@@ -10,8 +12,11 @@
 
 namespace kindred {
 
-// Throws a usage error when the run in the folder was started with a configuration that must give
-// another model.
+// How the configuration that the run in the folder was started with differs from this one, where it
+// must give another model; nothing where it does not. Throws a usage error for a damaged file.
+std::optional<std::string> OtherConfiguration(const RunDir& dir, const Config& config);
+
+// Throws a usage error when there is such a difference.
 void CheckGoesOn(const RunDir& dir, const Config& config);
 
 // Trains the run in `dir`, which becomes one where it is none yet, and writes how it ended. Of rank

@@ -172,7 +172,7 @@ export class RunView {
     const spent = run.sum('seconds');
     const left = (spent / Math.max(1, run.rounds.length)) * Math.max(0, wanted - done);
     const goesOn = !run.summary && (state === 'live' || state === 'lost') && run.rounds.length > 0;
-    const images = run.sum('images');
+    const images = run.rounds.length > 0 ? run.sum('images') : 0; // of a client's folder: how many it owns
     this.bar.max = Math.max(1, wanted);
     this.bar.value = done;
     const tile = (name: string, id: string, value: string) =>
@@ -193,7 +193,7 @@ export class RunView {
       tile('Loss', 'loss', last('loss')),
       tile('kNN', 'knn', knn === undefined ? '–' : percent(knn)),
       tile('Effective rank', 'rank', last('feature_rank')),
-      tile('Images a second', 'speed', spent > 0 ? short(Math.round(images / spent)) : '–'),
+      tile('Images a second', 'speed', spent > 0 && images > 0 ? short(Math.round(images / spent)) : '–'),
       tile('Sent down', 'down', bytes(run.sum('bytes_down'))),
       tile('Sent up', 'up', bytes(run.sum('bytes_up'))),
       run.audit ? tile('Missed, refused', 'refused', `${missed}, ${refused}`) : null,
