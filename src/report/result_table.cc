@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "report/table_notes.h"
+
 namespace kindred {
 namespace {
 
@@ -38,33 +40,9 @@ void Place(ResultTable& table, size_t column, Value value, Set set) {
   });
 }
 
-std::set<uint64_t> SeedsOf(const TableCell& cell) {
-  std::set<uint64_t> seeds;
-  for (const auto& score : cell.scores) seeds.insert(score.seed);
-  return seeds;
-}
-
-// The seeds that most of a column's competing numbers are means over; of equally many the more.
-std::set<uint64_t> UsualSeeds(const ResultTable& table, size_t column) {
-  std::map<std::set<uint64_t>, int> cells;
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    if (table.rows[row].role == RowRole::kReference) continue;
-    if (const auto seeds = SeedsOf(table.cells[row][column]); !seeds.empty()) ++cells[seeds];
-  }
-  std::set<uint64_t> usual;
-  int most = 0;
-  for (const auto& [seeds, count] : cells) {
-    if (count > most || (count == most && seeds.size() > usual.size())) {
-      most = count;
-      usual = seeds;
-    }
-  }
-  return usual;
-}
-
 // "1 seed", "other seeds" where the cell's are not those of its column; else empty.
 std::string SeedsNote(const ResultTable& table, size_t row, size_t column) {
-  const auto own = SeedsOf(table.cells[row][column]), usual = UsualSeeds(table, column);
+  const auto own = table.cells[row][column].Seeds(), usual = UsualSeeds(table, column);
   if (own.empty() || usual.empty() || own == usual) return "";
   if (own.size() == usual.size()) return "other seeds";
   return fmt::format("{} seed{}", own.size(), own.size() == 1 ? "" : "s");
@@ -78,11 +56,6 @@ std::string MetricTitle(const TableColumn& column) {
   if (column.metric == "linear") return "linear";
   return fmt::format("{}, {} labels", column.metric == "semi" ? "semi-supervised" : "finetuned",
                      LabelsText(column));
-}
-
-std::string TitleOf(const TableColumn& column) {
-  return fmt::format("{}, {}, {}", DatasetTitle(column.dataset), SettingTitle(column.setting),
-                     MetricTitle(column));
 }
 
 std::string Marked(const std::string& text, int place) {
@@ -121,6 +94,12 @@ std::set<std::string> Protocols(const ResultTable& table) {
 
 }  // namespace
 
+std::set<uint64_t> TableCell::Seeds() const {
+  std::set<uint64_t> seeds;
+  for (const auto& score : scores) seeds.insert(score.seed);
+  return seeds;
+}
+
 double TableCell::Mean() const {
   double sum = 0;
   for (const auto& score : scores) sum += score.accuracy;
@@ -150,124 +129,35 @@ ResultTable EmptyTable(std::string name, std::string title, std::string scale,
   return table;
 }
 
+std::set<uint64_t> UsualSeeds(const ResultTable& table, size_t column) {
+  std::map<std::set<uint64_t>, int> cells;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (table.rows[row].role == RowRole::kReference) continue;
+    if (const auto seeds = table.cells[row][column].Seeds(); !seeds.empty()) ++cells[seeds];
+  }
+  std::set<uint64_t> usual;
+  int most = 0;
+  for (const auto& [seeds, count] : cells) {
+    if (count > most || (count == most && seeds.size() > usual.size())) {
+      most = count;
+      usual = seeds;
+    }
+  }
+  return usual;
+}
+
 void MarkPlaces(ResultTable& table) {
   for (size_t column = 0; column < table.columns.size(); ++column) {
     // A mean over other seeds is another quantity: seeds differ by more than methods do.
     const auto own = [seeds = UsualSeeds(table, column)](const TableCell& cell) {
-      return !cell.scores.empty() && SeedsOf(cell) == seeds ? std::optional(cell.Mean())
-                                                            : std::nullopt;
+      return !cell.scores.empty() && cell.Seeds() == seeds ? std::optional(cell.Mean())
+                                                           : std::nullopt;
     };
     Place(table, column, own, [](TableCell& cell, int place) { cell.place = place; });
     Place(
         table, column, [](const TableCell& cell) { return cell.paper; },
         [](TableCell& cell, int place) { cell.paper_place = place; });
   }
-}
-
-std::vector<std::string> OrderNotes(const ResultTable& table) {
-  std::vector<std::string> notes;
-  for (size_t column = 0; column < table.columns.size(); ++column) {
-    std::vector<size_t> rows;
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-      const TableCell& cell = table.cells[row][column];
-      if (table.rows[row].role == RowRole::kMethod && table.rows[row].paper.empty() && cell.paper &&
-          !cell.scores.empty() && SeedsOf(cell) == UsualSeeds(table, column)) {
-        rows.push_back(row);
-      }
-    }
-    if (rows.size() < 2) continue;
-    const auto by = [&](auto value) {
-      auto order = rows;
-      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return value(table.cells[a][column]) > value(table.cells[b][column]);
-      });
-      std::string text;
-      for (const size_t row : order) text += (text.empty() ? "" : " > ") + table.rows[row].title;
-      return text;
-    };
-    const std::string ours = by([](const TableCell& cell) { return cell.Mean(); });
-    const std::string papers = by([](const TableCell& cell) { return *cell.paper; });
-    const bool contradicted = std::any_of(rows.begin(), rows.end(), [&](size_t a) {
-      return std::any_of(rows.begin(), rows.end(), [&](size_t b) {
-        const TableCell &one = table.cells[a][column], &two = table.cells[b][column];
-        return one.Mean() > two.Mean() && *one.paper < *two.paper;
-      });
-    });
-    if (!contradicted) continue;
-    notes.push_back(
-        fmt::format("{}: {} here; in the paper {}", TitleOf(table.columns[column]), ours, papers));
-  }
-  return notes;
-}
-
-std::vector<std::string> MissingNotes(const ResultTable& table) {
-  std::vector<std::string> notes;
-  for (size_t column = 0; column < table.columns.size(); ++column) {
-    std::string missing;
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-      const bool competes = table.rows[row].role != RowRole::kReference;
-      const TableCell& cell = table.cells[row][column];
-      if (!competes || !cell.scores.empty() || !cell.failed.empty()) continue;
-      missing += (missing.empty() ? "" : "; ") + table.rows[row].title;
-    }
-    if (missing.empty() || UsualSeeds(table, column).empty()) continue;
-    notes.push_back(fmt::format("{}: {}", TitleOf(table.columns[column]), missing));
-  }
-  return notes;
-}
-
-std::vector<std::string> PairedNotes(const ResultTable& table) {
-  std::vector<std::string> notes;
-  const auto base = std::find_if(table.rows.begin(), table.rows.end(),
-                                 [](const TableRow& row) { return row.yardstick; });
-  if (base == table.rows.end()) return notes;
-  const auto base_row = static_cast<size_t>(base - table.rows.begin());
-  for (size_t column = 0; column < table.columns.size(); ++column) {
-    std::map<uint64_t, double> of_base;
-    for (const auto& score : table.cells[base_row][column].scores) {
-      of_base[score.seed] = score.accuracy;
-    }
-    std::string text;
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-      if (row == base_row) continue;
-      TableCell gaps;  // its mean and deviation are those of the differences
-      for (const auto& score : table.cells[row][column].scores) {
-        const auto at = of_base.find(score.seed);
-        if (at == of_base.end()) continue;
-        gaps.scores.push_back({.seed = score.seed, .accuracy = score.accuracy - at->second});
-      }
-      if (gaps.scores.size() < 2) continue;
-      text += fmt::format("{}{} {:+.2f} ± {} ({} seeds)", text.empty() ? "" : "; ",
-                          table.rows[row].title, gaps.Mean(), Shown(gaps.Deviation()),
-                          gaps.scores.size());
-    }
-    if (text.empty()) continue;
-    notes.push_back(
-        fmt::format("{}, to {}: {}", TitleOf(table.columns[column]), base->title, text));
-  }
-  return notes;
-}
-
-std::string ErrorNote(const ResultTable& table) {
-  double most = 0;
-  std::set<int64_t> counts;
-  for (const auto& row : table.cells) {
-    for (const auto& cell : row) {
-      for (const auto& score : cell.scores) {
-        const Json count = score.provenance.value("test_images", Json());
-        if (!count.is_number_integer() || count.get<int64_t>() <= 0) continue;
-        counts.insert(count.get<int64_t>());
-        const double share = std::clamp(score.accuracy / 100, 0.0, 1.0);
-        most = std::max(most, std::sqrt(share * (1 - share) / count.get<double>()));
-      }
-    }
-  }
-  if (counts.empty()) return "";
-  return fmt::format(
-      "One standard error of a number is up to {:.1f} points, by its {}{} test images alone: "
-      "smaller gaps say little, marked or not",
-      100 * most, counts.size() > 1 ? fmt::format("{} to ", *counts.begin()) : "",
-      *counts.rbegin());
 }
 
 std::string ToMarkdown(const ResultTable& table) {
@@ -317,7 +207,7 @@ std::string ToMarkdown(const ResultTable& table) {
       const std::string& failed = table.cells[row][column].failed;
       if (failed.empty()) continue;
       text += fmt::format("- Failed: {} on {}: {}\n", table.rows[row].title,
-                          TitleOf(table.columns[column]), failed);
+                          ColumnTitle(table.columns[column]), failed);
     }
   }
   return text + "\n";
@@ -367,7 +257,7 @@ Json ToJson(const ResultTable& table) {
                                {"setting", column.setting},
                                {"metric", column.metric},
                                {"labels", column.labels},
-                               {"title", TitleOf(column)}});
+                               {"title", ColumnTitle(column)}});
   }
   for (size_t row = 0; row < table.cells.size(); ++row) {
     Json cells = Json::array();
@@ -403,6 +293,11 @@ Json ToJson(const ResultTable& table) {
     json["cells"].push_back(cells);
   }
   return json;
+}
+
+std::string ColumnTitle(const TableColumn& column) {
+  return fmt::format("{}, {}, {}", DatasetTitle(column.dataset), SettingTitle(column.setting),
+                     MetricTitle(column));
 }
 
 std::string SettingTitle(const std::string& setting) {

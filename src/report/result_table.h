@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct TableCell {
   int place = 0;                  // 1: best of its column, 2: second best, 0: neither
   int paper_place = 0;            // likewise among the paper's numbers
 
+  std::set<uint64_t> Seeds() const;
   double Mean() const;
   double Deviation() const;  // 0 with fewer than two scores
 };
@@ -56,27 +58,20 @@ struct ResultTable {
 ResultTable EmptyTable(std::string name, std::string title, std::string scale,
                        std::vector<TableRow> rows, std::vector<TableColumn> columns);
 
+// The seeds that most of a column's competing numbers are means over; of equally many the more.
+std::set<uint64_t> UsualSeeds(const ResultTable& table, size_t column);
+
 // Sets best and second best of each column, of ours and of the paper's, among methods and peers.
 // Numbers that are printed alike share a place; those of other seeds than most do not compete.
 void MarkPlaces(ResultTable& table);
-
-// Where the order of two methods is another than in the paper: a line each column.
-std::vector<std::string> OrderNotes(const ResultTable& table);
-
-// Rows that compete and have no number in a column where others have one: a line each column.
-std::vector<std::string> MissingNotes(const ResultTable& table);
-
-// How far the rows are from the yardstick, seed by seed, mean and deviation: a line each column
-// with two seeds or more. Seeds move all rows together, so that this says more than two means.
-std::vector<std::string> PairedNotes(const ResultTable& table);
-
-// How far a number is to be trusted by its count of test images; empty: that is not known.
-std::string ErrorNote(const ResultTable& table);
 
 // **best**, <u>second</u>; mean and deviation, the paper's number in brackets.
 std::string ToMarkdown(const ResultTable& table);
 std::string ToCsv(const std::vector<ResultTable>& tables);  // a line a cell
 Json ToJson(const ResultTable& table);  // each number also as "text", as it is to be printed
+
+// "CIFAR-10, non-IID 1, linear".
+std::string ColumnTitle(const TableColumn& column);
 
 // "non-IID 1" for noniid1, "CIFAR-10" for cifar10.
 std::string SettingTitle(const std::string& setting);

@@ -3,26 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "report/table_notes.h"
+#include "tests/filled_table.h"
+
 namespace kindred {
 namespace {
-
-// FedRot, FedSimCLR and CCL on CIFAR-10, non-IID 1, with an upper bound.
-ResultTable Filled(const std::vector<std::vector<double>>& accuracies) {
-  ResultTable table = EmptyTable("linear", "Linear", "lab",
-                                 {{"rotation", "FedRot"},
-                                  {"simclr", "FedSimCLR"},
-                                  {.name = "ccl", .title = "CCL", .yardstick = true},
-                                  {"supervised", "FedAvg", RowRole::kReference}},
-                                 {{"cifar10", "noniid1", "linear", "1"}});
-  for (size_t row = 0; row < accuracies.size(); ++row) {
-    for (const double accuracy : accuracies[row]) {
-      auto& scores = table.cells[row][0].scores;
-      scores.push_back({.seed = scores.size(), .accuracy = accuracy, .provenance = Json::object()});
-    }
-  }
-  MarkPlaces(table);
-  return table;
-}
 
 TEST(ResultTable, MeansAndDeviationsAreOverSeeds) {
   const ResultTable table = Filled({{1, 2, 6}});
@@ -69,35 +54,7 @@ TEST(ResultTable, PlacesAreThoseOfTheNumbersAsPrinted) {
   }
 }
 
-TEST(ResultTable, SaysHowFarItsNumbersAreToBeTrusted) {
-  ResultTable table = Filled({{50}, {90}});
-  EXPECT_EQ(ErrorNote(table), "");
-  EXPECT_EQ(ToMarkdown(table).find("standard error"), std::string::npos);
-  for (auto& row : table.cells) {
-    for (auto& score : row[0].scores) score.provenance = {{"test_images", 2500}};
-  }
-  // sqrt(.5 * .5 / 2500) = .01; of 90 % it is .006.
-  EXPECT_EQ(ErrorNote(table),
-            "One standard error of a number is up to 1.0 points, by its 2500 test images alone: "
-            "smaller gaps say little, marked or not");
-  EXPECT_NE(ToMarkdown(table).find("- " + ErrorNote(table) + ".\n"), std::string::npos);
-}
-
 TEST(ResultTable, OneNumberIsNotTheBest) { EXPECT_EQ(Filled({{}, {43}}).cells[1][0].place, 0); }
-
-TEST(ResultTable, SaysWhereTheOrderIsAnother) {
-  EXPECT_TRUE(OrderNotes(Filled({{2}, {1}, {3}})).empty());
-  const auto notes = OrderNotes(Filled({{1}, {3}, {2}}));
-  ASSERT_EQ(notes.size(), 1);
-  EXPECT_EQ(notes[0],
-            "CIFAR-10, non-IID 1, linear: FedSimCLR > CCL > FedRot here; in the paper CCL > FedRot "
-            "> FedSimCLR");
-}
-
-TEST(ResultTable, TiesContradictNothing) {
-  EXPECT_TRUE(OrderNotes(Filled({{3}, {3}, {3}})).empty());
-  EXPECT_FALSE(OrderNotes(Filled({{3}, {3}, {2}})).empty());  // CCL is below both
-}
 
 TEST(ResultTable, OtherSeedsDoNotCompete) {
   const ResultTable table = Filled({{45}, {40, 43}, {41, 43}, {90}});
@@ -121,24 +78,6 @@ TEST(ResultTable, OtherSeedsDoNotCompete) {
 }
 
 // Seeds 0 and 1 move every row by 10; FedSimCLR is 1 and 2 above CCL, FedRot 3 below, once.
-TEST(ResultTable, DifferencesAreTakenWithinASeed) {
-  const auto notes = PairedNotes(Filled({{37}, {41, 52}, {40, 50}}));
-  ASSERT_EQ(notes.size(), 1);
-  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear, to CCL: FedSimCLR +1.50 ± 0.71 (2 seeds)");
-  EXPECT_TRUE(PairedNotes(Filled({{37}, {41}, {40}})).empty());
-}
-
-TEST(ResultTable, SaysWhoseNumbersAreMissing) {
-  const auto notes = MissingNotes(Filled({{40}, {}, {}, {}}));  // an upper bound is not missed
-  ASSERT_EQ(notes.size(), 1);
-  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear: FedSimCLR; CCL");
-  EXPECT_TRUE(MissingNotes(Filled({{40}, {41}, {42}})).empty());
-  EXPECT_TRUE(MissingNotes(Filled({})).empty());  // a column that was not begun
-  ResultTable failed = Filled({{40}, {41}});
-  failed.cells[2][0].failed = "too few images";
-  EXPECT_TRUE(MissingNotes(failed).empty());
-}
-
 TEST(ResultTable, IsMarkdown) {
   const std::string text = ToMarkdown(Filled({{40}, {42, 44}, {41, 42}, {90}}));
   EXPECT_NE(text.find("| FedRot | 40.00, 1 seed (<u>75.88</u>) |\n"), std::string::npos) << text;

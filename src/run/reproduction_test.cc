@@ -30,6 +30,13 @@ TableChoice RandomAlone() {
   return choice;
 }
 
+TableChoice CclAlone() {
+  TableChoice choice = TinyChoice();
+  choice.tables = {"linear"};
+  choice.methods = {"ccl"};
+  return choice;
+}
+
 std::map<std::string, std::filesystem::file_time_type> FilesOf(const std::filesystem::path& path) {
   std::map<std::string, std::filesystem::file_time_type> times;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
@@ -214,9 +221,7 @@ TEST(Reproduction, AFinishedRunCountsByItsHash) {
   const TemporaryFolder folder = TestFolder();
   const auto out = folder.path() / "out";
   const std::atomic<bool> stop = false;
-  TableChoice choice = TinyChoice();
-  choice.methods = {"ccl"};
-  choice.tables = {"linear"};
+  TableChoice choice = CclAlone();
   Reproduction(choice, out).Run(stop);
   std::filesystem::remove_all(out / "scores");
   const auto path = out / "runs" / "ccl-shapes-noniid1-0" / "summary.json";
@@ -231,9 +236,7 @@ TEST(Reproduction, ADamagedLastCheckpointIsTrainedAgain) {
   const TemporaryFolder folder = TestFolder();
   const auto out = folder.path() / "out";
   const std::atomic<bool> stop = false;
-  TableChoice choice = TinyChoice();
-  choice.methods = {"ccl"};
-  choice.tables = {"linear"};
+  TableChoice choice = CclAlone();
   choice.assignments = {"eval.limit=60", "train.rounds=2"};
   Reproduction first(choice, out);
   first.Run(stop);
