@@ -148,7 +148,7 @@ std::set<uint64_t> UsualSeeds(const ResultTable& table, size_t column) {
 
 void MarkPlaces(ResultTable& table) {
   for (size_t column = 0; column < table.columns.size(); ++column) {
-    // A mean over other seeds is another quantity: seeds differ by more than methods do.
+    // A mean over other seeds is another quantity: seeds differ by as much as methods do.
     const auto own = [seeds = UsualSeeds(table, column)](const TableCell& cell) {
       return !cell.scores.empty() && cell.Seeds() == seeds ? std::optional(cell.Mean())
                                                            : std::nullopt;

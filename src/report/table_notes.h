@@ -16,7 +16,7 @@ std::vector<std::string> OrderNotes(const ResultTable& table);
 std::vector<std::string> MissingNotes(const ResultTable& table);
 
 // How far the rows are from the yardstick, seed by seed, mean and deviation: a line each column
-// with two seeds or more. Seeds move all rows together, so that this says more than two means.
+// with two seeds or more. What a seed does to both rows alike drops out.
 std::vector<std::string> PairedNotes(const ResultTable& table);
 
 // How far a number is to be trusted by its count of test images; empty: that is not known.

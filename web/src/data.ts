@@ -128,7 +128,7 @@ export interface Cell {
   text?: string;
   deviation?: number;
   deviation_text?: string;
-  seeds_note?: string; // where the cell has another number of seeds than its column
+  seeds_note?: string; // where the cell's seeds are not those of its column
   place?: number;
   scores?: Score[];
   paper?: number;
