@@ -9,6 +9,8 @@ the medians of rounds in which remote features exist. `make bench` installs pyth
 runs this.
 
     bench/round.py [--turns N] [--widths 64,16] [--loaders 0,2]
+
+With --beside PROGRAM, another build of Kindred takes the peer's place.
 """
 import argparse
 import json
@@ -24,6 +26,7 @@ arguments.add_argument("--widths", default="64,16")
 arguments.add_argument("--loaders", default=f"0,{os.cpu_count()}",
                        help="processes that make the peer's views; the fastest counts")
 arguments.add_argument("--images", type=int, default=256, help="of a client, at width 64")
+arguments.add_argument("--beside", metavar="PROGRAM", help="another build of kindred, instead of PyTorch")
 args = arguments.parse_args()
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "..", "build", "release", "kindred")
@@ -32,7 +35,7 @@ if not os.path.exists(PROGRAM):
     sys.exit(f"{PROGRAM} is missing: run `make bench`")
 
 
-def ours(width, images):
+def ours(width, images, program=PROGRAM):
     """Seconds of the second of two rounds: in the first there are no remote features."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {
@@ -42,13 +45,26 @@ def ours(width, images):
             "ccl.warmup": 0, "train.rounds": 2, "train.epochs": 1, "train.batch": BATCH,
             "eval.every": 1000, "eval.limit": 1, "train.lr": 0.03}
         words = [w for key, value in settings.items() for w in ("--set", f"{key}={value}")]
-        subprocess.run([PROGRAM, "train", "--out", f"{folder}/run", *words], check=True,
+        subprocess.run([program, "train", "--out", f"{folder}/run", *words], check=True,
                        capture_output=True)
         with open(f"{folder}/run/metrics.jsonl") as lines:
             rounds = [r for r in map(json.loads, lines) if r["kind"] == "round"]
         if rounds[1]["images"] != CLIENTS * images or "remote_cosine" not in rounds[1]:
             sys.exit("the round is not what it should be")
         return rounds[1]["seconds"]
+
+
+class Other:
+    """Another build of Kindred."""
+
+    def __init__(self, width, images):
+        self.width, self.images = width, images
+
+    def round(self):
+        return ours(self.width, self.images, os.path.abspath(args.beside))
+
+    def close(self):
+        pass
 
 
 class Peer:
@@ -72,8 +88,12 @@ class Peer:
 ratios = []
 for width in map(int, args.widths.split(",")):
     images = args.images if width >= 64 else 4 * args.images
-    loaders = [int(count) for count in args.loaders.split(",")]
-    peers = [Peer(width, images, count) for count in loaders]
+    if args.beside:
+        peers, names = [Other(width, images)], [args.beside]
+    else:
+        loaders = [int(count) for count in args.loaders.split(",")]
+        peers = [Peer(width, images, count) for count in loaders]
+        names = [f"PyTorch, views by {count or 'no'} further processes" for count in loaders]
     for peer in peers:
         peer.round()
     ours(width, images)
@@ -84,9 +104,8 @@ for width in map(int, args.widths.split(",")):
     seen = CLIENTS * images
     print(f"width {width}, {CLIENTS} clients x {images} images, batch {BATCH} "
           f"(median of {args.turns}; all turns: {[[round(t, 2) for t in turn] for turn in times]})")
-    print(f"  kindred   {seen / kindred:8.1f} images/s")
-    for count, seconds in zip(loaders, theirs):
-        print(f"  PyTorch   {seen / seconds:8.1f} images/s, views by {count or 'no'} further processes",
-              flush=True)
+    print(f"  {seen / kindred:8.1f} images/s, kindred")
+    for name, seconds in zip(names, theirs):
+        print(f"  {seen / seconds:8.1f} images/s, {name}", flush=True)
     ratios.append(f"ratio round w{width} {min(theirs) / kindred:.2f}")
 print("\n".join(ratios))

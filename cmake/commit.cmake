@@ -1,5 +1,5 @@
-# cmake -DROOT=... -DOUT=... -P commit.cmake: writes the commit that is built, empty outside a repository; touches the
-# file only when it changes.
+# cmake -DROOT=... -DOUT=... -DHEADER=... -DVERSION=... -P commit.cmake: writes the commit that is built, empty outside a
+# repository, and a header with version and commit; touches the files only when they change.
 find_package(Git QUIET)
 set(commit "")
 if(GIT_FOUND)
@@ -8,3 +8,4 @@ if(GIT_FOUND)
                   ERROR_QUIET)
 endif()
 file(CONFIGURE OUTPUT ${OUT} CONTENT "${commit}" @ONLY)
+file(CONFIGURE OUTPUT ${HEADER} CONTENT "#define KINDRED_BUILD \"${VERSION} ${commit}\"\n" @ONLY)

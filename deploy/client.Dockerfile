@@ -26,6 +26,7 @@ RUN groupadd --gid 10001 kindred \
          --shell /usr/sbin/nologin kindred \
     && install -d -m 700 -o kindred -g kindred /data
 COPY --from=build /src/build/release/kindred /usr/local/bin/kindred
+COPY --from=build /src/build/release/libkindred_learn.so /usr/local/lib/kindred/libkindred_learn.so
 USER kindred
 WORKDIR /data
 VOLUME /data

@@ -19,13 +19,13 @@ struct Ran {
   std::string out, err;
 };
 
-// Runs `kindred ARGUMENTS` in a shell, in `folder`, with a cache of its own there.
-inline Ran Kindred(const TemporaryFolder& folder, const std::string& arguments,
-                   const std::string& environment = "") {
+// Runs `PROGRAM ARGUMENTS` in a shell, in `folder`, with a cache of its own there.
+inline Ran RunProgram(const TemporaryFolder& folder, const std::string& program,
+                      const std::string& arguments, const std::string& environment = "") {
   const auto errors = folder.path() / ".stderr";
   const std::string command = fmt::format(
       "cd '{}' && env XDG_CACHE_HOME='{}/.cache' {} {} {} 2>'{}'", folder.path().string(),
-      folder.path().string(), environment, KINDRED_PROGRAM, arguments, errors.string());
+      folder.path().string(), environment, program, arguments, errors.string());
   Ran ran;
   std::FILE* pipe = ::popen(command.c_str(), "r");
   std::array<char, 4096> buffer;
@@ -38,6 +38,12 @@ inline Ran Kindred(const TemporaryFolder& folder, const std::string& arguments,
   ran.err.assign(text.begin(), text.end());
   std::filesystem::remove(errors);
   return ran;
+}
+
+// The same with the program that was built.
+inline Ran Kindred(const TemporaryFolder& folder, const std::string& arguments,
+                   const std::string& environment = "") {
+  return RunProgram(folder, KINDRED_PROGRAM, arguments, environment);
 }
 
 // One line that names the trouble, nothing on stdout, the exit code.

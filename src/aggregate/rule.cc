@@ -21,51 +21,28 @@ class MeanRule : public Aggregate {
   WeightedMean mean_;
 };
 
-constexpr RuleKind kKinds[] = {
-    {"mean", "McMahan et al., AISTATS 2017",
-     "the mean weighted by images, exact; one hostile client moves it at will", false,
-     [](const RuleOptions&) { return 1; },
+// How each rule of the table in rule_kinds.cc is made.
+struct Maker {
+  const char* name;
+  std::unique_ptr<Aggregate> (*make)(const RuleOptions& options);
+};
+
+constexpr Maker kMakers[] = {
+    {"mean",
      [](const RuleOptions&) -> std::unique_ptr<Aggregate> { return std::make_unique<MeanRule>(); }},
-    {"median", "Yin et al., ICML 2018", "each value's median over the clients, unweighted", true,
-     [](const RuleOptions&) { return 3; },
+    {"median",
      [](const RuleOptions&) -> std::unique_ptr<Aggregate> { return std::make_unique<Median>(); }},
-    {"trimmed", "Yin et al., ICML 2018",
-     "each value's mean without the server.trim largest and smallest, unweighted", true,
-     [](const RuleOptions&) { return 3; },
+    {"trimmed",
      [](const RuleOptions& options) -> std::unique_ptr<Aggregate> {
        return std::make_unique<TrimmedMean>(options.trim);
      }},
-    {"krum", "Blanchard et al., NeurIPS 2017",
-     "the one client's model that is nearest to most others; server.byzantine may be hostile", true,
-     [](const RuleOptions& options) { return 2 * options.byzantine + 3; },
+    {"krum",
      [](const RuleOptions& options) -> std::unique_ptr<Aggregate> {
        return std::make_unique<Krum>(options.byzantine);
      }},
 };
 
 }  // namespace
-
-void Bind(Config& config, RuleOptions& options) {
-  std::vector<std::string> names;
-  for (const auto& kind : kKinds) names.emplace_back(kind.name);
-  config.Bind("server.rule", &options.rule, "how updates become one model: kindred list rules",
-              {.choices = names});
-  config.Bind("server.trim", &options.trim,
-              "trimmed: share of the clients left out at each end, rounded up",
-              {.least = 0, .most = 0.49});
-  config.Bind("server.byzantine", &options.byzantine,
-              "krum: f, clients that may be hostile; a round needs 2 f + 3",
-              {.least = 0, .most = 1e6});
-}
-
-std::span<const RuleKind> RuleKinds() { return kKinds; }
-
-const RuleKind& RuleNamed(const std::string& name) {
-  const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                 [&](const RuleKind& each) { return each.name == name; });
-  if (kind == std::end(kKinds)) throw UsageError("server.rule = {}: no such rule", Printable(name));
-  return *kind;
-}
 
 void CheckRule(const RuleOptions& options, int clients) {
   const int least = RuleNamed(options.rule).least_clients(options);
@@ -78,7 +55,11 @@ void CheckRule(const RuleOptions& options, int clients) {
 }
 
 std::unique_ptr<Aggregate> MakeRule(const RuleOptions& options) {
-  return RuleNamed(options.rule).make(options);
+  const std::string name = RuleNamed(options.rule).name;
+  const auto maker = std::find_if(std::begin(kMakers), std::end(kMakers),
+                                  [&](const Maker& each) { return each.name == name; });
+  Check(maker != std::end(kMakers), "a rule of the table has a maker");
+  return maker->make(options);
 }
 
 }  // namespace kindred

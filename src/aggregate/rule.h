@@ -1,13 +1,11 @@
-// A server rule: how the models of a round's clients become one. The table of rules, and the seam
-// each of them fills.
+// A server rule: how the models of a round's clients become one. The seam that each rule of the
+// table (rule_kinds.h) fills.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 
-#include "aggregate/rule_options.h"
+#include "aggregate/rule_kinds.h"
 #include "base/ranks.h"
 #include "model/named_tensors.h"
 
@@ -31,21 +29,6 @@ class Aggregate {
   // maximum; what is positive in every model (running variances) is never negative.
   virtual NamedTensors Take() = 0;
 };
-
-// An entry of the table: to add a rule, write its file and one such line in rule.cc.
-struct RuleKind {
-  const char* name;
-  const char* reference;  // paper, venue, year
-  const char* summary;
-  bool keeps_models;  // it holds every model of a round; else one sum of 16 bytes a value
-  int (*least_clients)(const RuleOptions& options);
-  std::unique_ptr<Aggregate> (*make)(const RuleOptions& options);
-};
-
-std::span<const RuleKind> RuleKinds();
-
-// The entry of that name. Throws a usage error when there is none.
-const RuleKind& RuleNamed(const std::string& name);
 
 // Throws a usage error unless a round of so many clients is enough for the rule.
 void CheckRule(const RuleOptions& options, int clients);

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 
+#include "base/display_width.h"
+
 namespace kindred {
 namespace {
-
-// Columns a terminal uses for UTF-8 text, counting each code point once.
-size_t Width(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
 
 bool IsNumber(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.+-%x") == std::string::npos;
@@ -26,7 +22,7 @@ std::string TextTable(const std::vector<std::vector<std::string>>& rows) {
   std::vector<bool> numeric(columns, rows.size() > 1);
   for (size_t r = 0; r < rows.size(); ++r) {
     for (size_t c = 0; c < std::min(columns, rows[r].size()); ++c) {
-      widths[c] = std::max(widths[c], Width(rows[r][c]));
+      widths[c] = std::max(widths[c], DisplayWidth(rows[r][c]));
       if (r > 0 && !rows[r][c].empty() && !IsNumber(rows[r][c])) numeric[c] = false;
     }
   }
@@ -34,7 +30,7 @@ std::string TextTable(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     std::string line;
     for (size_t c = 0; c < std::min(columns, row.size()); ++c) {
-      const std::string gap(widths[c] - Width(row[c]), ' ');
+      const std::string gap(widths[c] - DisplayWidth(row[c]), ' ');
       if (c > 0) line += "  ";
       line += numeric[c] ? gap + row[c] : row[c] + gap;
     }

@@ -11,7 +11,7 @@ void AddConfigCommand(CLI::App& app, Program& program) {
         const Resolved resolved = Resolve(*flags);
         return CommandResult{resolved.config.ToToml(), Json::parse(resolved.config.ToJson())};
       });
-  AddConfigFlags(*show, flags);
+  AddConfigFlags(*show, *flags);
 }
 
 }  // namespace kindred

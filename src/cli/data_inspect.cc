@@ -101,8 +101,8 @@ void AddDataInspect(CLI::App& data, Program& program) {
   auto flags = std::make_shared<ConfigFlags>();
   CLI::App* inspect = AddCommand(data, program, "inspect", "Counts, classes, means, hash",
                                  [flags] { return Inspect(*flags); });
-  AddConfigFlags(*inspect, flags);
-  AddDatasetWords(*inspect, flags);
+  AddConfigFlags(*inspect, *flags);
+  AddDatasetWords(*inspect, *flags);
 }
 
 }  // namespace kindred

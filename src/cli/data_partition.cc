@@ -50,8 +50,8 @@ void AddDataPartition(CLI::App& data, Program& program) {
   CLI::App* command =
       AddCommand(data, program, "partition", "Who owns which image: a table and a picture",
                  [config, flags] { return ShowPartition(*config, *flags); });
-  AddConfigFlags(*command, config);
-  AddDatasetWords(*command, config);
+  AddConfigFlags(*command, *config);
+  AddDatasetWords(*command, *config);
   command->add_option("--out", flags->out,
                       "write the picture (clients x classes) to this SVG file");
   command->add_flag("--force", flags->force, "replace a file that is there");

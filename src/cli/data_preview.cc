@@ -71,8 +71,8 @@ void AddDataPreview(CLI::App& data, Program& program) {
   CLI::App* command =
       AddCommand(data, program, "preview", "A PNG sheet: images, each with two random views",
                  [config, flags] { return Preview(*config, *flags); });
-  AddConfigFlags(*command, config);
-  AddDatasetWords(*command, config);
+  AddConfigFlags(*command, *config);
+  AddDatasetWords(*command, *config);
   command->add_option("--out", flags->out, "the PNG file")->capture_default_str();
   command->add_option("--count", flags->count, "how many images")
       ->capture_default_str()

@@ -1,8 +1,8 @@
-#include "aggregate/rule.h"
+#include "aggregate/rule_kinds.h"
 #include "base/error.h"
 #include "base/table.h"
 #include "cli/command.h"
-#include "method/method.h"
+#include "method/method_kinds.h"
 
 namespace kindred {
 namespace {

@@ -1,117 +1,22 @@
 // `kindred train`: a federation in this process, or in the ranks of an MPI job.
-#include <atomic>
-
-#include "base/error.h"
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/dashboard_flags.h"
-#include "cli/open_run.h"
-#include "cli/stop.h"
-#include "model/one_thread.h"
-#include "run/simulation.h"
-#include "run/summary.h"
-#include "run/training.h"
-#include "transport/mpi.h"
+#include "cli/learning_library.h"
 
 namespace kindred {
-namespace {
-
-// What rank 0 tells the others of the run: its folder and configuration. Nothing: it is finished.
-void TellRun(Ranks& ranks, const OpenedRun* opened) {
-  Json told = Json::object();
-  if (opened) {
-    told = {{"folder", opened->dir.path().string()}, {"config", opened->resolved.config.ToToml()}};
-  }
-  const std::string text = told.dump();
-  Bytes bytes(text.begin(), text.end());
-  ranks.Broadcast(bytes);
-}
-
-// A rank that follows: trains its share of the clients, and says nothing.
-CommandResult Follow(Ranks& ranks, const std::atomic<bool>& stop) {
-  spdlog::set_level(spdlog::level::warn);
-  Bytes bytes;
-  ranks.Broadcast(bytes);
-  const Json told = Json::parse(bytes.begin(), bytes.end());
-  CommandResult nothing = {.text = "", .silent = true};
-  if (told.empty()) return nothing;
-  Experiment experiment;
-  Config config = BindExperiment(experiment);
-  config.ApplyText(told.at("config").get<std::string>(), "rank 0's configuration");
-  const RunDir dir{std::filesystem::path(told.at("folder").get<std::string>())};
-  Simulation simulation(experiment, ConfigHash(config), dir, ranks);
-  simulation.Start();
-  simulation.Train(stop);
-  ranks.Meet();  // until rank 0 has written how it ended
-  return nothing;
-}
-
-CommandResult Lead(const ConfigFlags& config, const RunFlags& flags, const DashboardFlags& page,
-                   Ranks& ranks, const std::atomic<bool>& stop) {
-  const OpenedRun opened = OpenRun(config, flags);
-  if (opened.resumed) {
-    if (const auto summary = FinishedSummary(opened.dir)) {
-      spdlog::info("{}: the run is finished", Printable(opened.dir.path().string()));
-      TellRun(ranks, nullptr);
-      return {SummaryText(*summary, opened.dir), *summary};
-    }
-  }
-  TellRun(ranks, &opened);
-  const auto dashboard = OpenDashboard(page, opened.dir);
-  try {
-    const Json summary = TrainRun(opened.resolved, opened.dir, ranks, stop);
-    return {SummaryText(summary, opened.dir), summary};
-  } catch (const Interrupted&) {
-    spdlog::info("stopped; go on with: kindred train --resume --out {}",
-                 opened.dir.path().string());
-    throw Stopped{};
-  }
-}
-
-CommandResult Train(const ConfigFlags& config, const RunFlags& flags, const DashboardFlags& page) {
-  UseOneThread();
-  const std::atomic<bool>& stop = StopOnSignals();
-  const auto ranks = OpenRanks();
-  const auto train = [&] {
-    return ranks->Leads() ? Lead(config, flags, page, *ranks, stop) : Follow(*ranks, stop);
-  };
-  if (ranks->Alone()) return train();
-  // Whatever ends one rank ends all: the others would wait for it.
-  const auto end = [&](int code, const std::string& why) {
-    if (!why.empty()) spdlog::error("rank {} of {}: {}", ranks->Rank(), ranks->Size(), why);
-    spdlog::default_logger()->flush();
-    ranks->Abort(code);
-  };
-  try {
-    return train();
-  } catch (const Stopped&) {
-    end(kStoppedBySignal, "");
-  } catch (const Interrupted&) {
-    end(kStoppedBySignal, "");
-  } catch (const Error& error) {
-    end(static_cast<int>(error.code()), error.what());
-  } catch (const std::exception& error) {
-    end(static_cast<int>(ExitCode::kInternal), Printable(error.what()));
-  }
-  return {};
-}
-
-}  // namespace
 
 void AddTrainCommand(CLI::App& app, Program& program) {
-  auto config = std::make_shared<ConfigFlags>();
-  auto flags = std::make_shared<RunFlags>();
-  auto page = std::make_shared<DashboardFlags>();
+  auto flags = std::make_shared<TrainFlags>();
   CLI::App* command = AddCommand(app, program, "train",
                                  "Train a federation in this process, or on the ranks of mpirun",
-                                 [config, flags, page] { return Train(*config, *flags, *page); });
-  AddConfigFlags(*command, config);
-  AddRunFlags(*command, flags);
-  AddDashboardFlags(*command, page);
+                                 [flags] { return LoadLearning().train(*flags); });
+  AddConfigFlags(*command, flags->config);
+  AddRunFlags(*command, flags->run);
+  AddDashboardFlags(*command, flags->page);
   command->add_option_function<std::string>(
       "--workers",
-      [config](const std::string& value) {
-        config->given.push_back({"train.workers", value, "--workers"});
+      [flags](const std::string& value) {
+        flags->config.given.push_back({"train.workers", value, "--workers"});
       },
       "clients trained at a time, short for --set train.workers=...");
 }

@@ -1,11 +1,11 @@
 #include "kernel/kernel_path.h"
 
+#include "base/pinned_kernels.h"
+
 namespace kindred {
 
 KernelPath BestKernelPath() {
-  static const KernelPath best = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                                     ? KernelPath::kAvx2
-                                     : KernelPath::kPortable;
+  static const KernelPath best = HasAvx2() ? KernelPath::kAvx2 : KernelPath::kPortable;
   return best;
 }
 

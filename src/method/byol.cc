@@ -7,13 +7,6 @@
 
 namespace kindred {
 
-void Bind(Config& config, ByolOptions& options) {
-  config.Bind("byol.momentum", &options.momentum, "how slowly the target network follows",
-              {.least = 0, .most = 1});
-  config.Bind("byol.hidden", &options.hidden, "width of projector and predictor inside",
-              {.least = 1, .most = 65536});
-}
-
 Byol::Byol(const MethodContext& context)
     : momentum_(context.method.Of<ByolOptions>().momentum),
       online_(context.model, context.channels,

@@ -3,19 +3,12 @@
 
 #include <memory>
 
+#include "method/byol_options.h"
 #include "method/method.h"
 #include "method/round_numbers.h"
 #include "model/network.h"
 
 namespace kindred {
-
-// [byol]: `fedema` takes it too.
-struct ByolOptions {
-  double momentum = 0.99;  // of the target network; what Zhuang et al. 2022 give FedBYOL and FedEMA
-  int hidden = 512;  // of projector and predictor; 4096 beside a ResNet-50 in Grill et al. 2020
-};
-
-void Bind(Config& config, ByolOptions& options);
 
 // Shared: the online network "encoder/...", "projector/..." and "predictor/...". Kept: the target
 // network "target/...", which begins as the online network that a client is first sent.

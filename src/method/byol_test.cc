@@ -15,7 +15,7 @@ MethodContext ByolContext() {
 }
 
 TEST(Byol, FollowsPlainPyTorch) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   const auto golden = GoldenFile("baselines.json")["byol"];
   const auto method = MakeByol(ByolContext());
   CopyInto(GoldenWeights(method->Shared()), method->Shared());

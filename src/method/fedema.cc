@@ -67,12 +67,6 @@ class Fedema : public Byol {
 
 }  // namespace
 
-void Bind(Config& config, FedemaOptions& options) {
-  config.Bind("fedema.tau", &options.tau,
-              "share of its own model that a client keeps at its first merge",
-              {.least = 0, .most = 1});
-}
-
 double OwnShare(double lambda, double divergence) { return std::min(lambda * divergence, 1.0); }
 
 std::unique_ptr<Method> MakeFedema(const MethodContext& context) {

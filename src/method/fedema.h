@@ -4,16 +4,10 @@
 
 #include <memory>
 
+#include "method/fedema_options.h"
 #include "method/method.h"
 
 namespace kindred {
-
-// [fedema]
-struct FedemaOptions {
-  double tau = 0.7;  // the autoscaler's, Zhuang et al. 2022
-};
-
-void Bind(Config& config, FedemaOptions& options);
 
 // mu of a client's own model, W <- mu W_own + (1 - mu) W_global: min(lambda * divergence, 1).
 double OwnShare(double lambda, double divergence);

@@ -83,7 +83,7 @@ TEST(Fedema, MergesByDivergenceWithAScaleFixedAtTheFirstMerge) {
 }
 
 TEST(Fedema, FollowsPlainPyTorchThroughItsFirstMerge) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   const auto golden = GoldenFile("baselines.json")["fedema"];
   const auto method = MakeFedema(FedemaContext());
   const NamedTensors sent = GoldenWeights(method->Shared());

@@ -19,49 +19,27 @@
 namespace kindred {
 namespace {
 
-// Binds a method's own table of options.
-template <class Options>
-void BindTable(Config& config, MethodOptions& options) {
-  Bind(config, options.Of<Options>());
-}
+// How each method of the table in method_kinds.cc is made.
+struct Maker {
+  const char* name;
+  std::unique_ptr<Method> (*make)(const MethodContext& context);
+};
 
-// The table: help texts, `kindred list` and the tests go through it.
-constexpr MethodKind kKinds[] = {
-    {"ccl", "Wu et al., IJCAI 2022", "contrast with others' features, and neighborhood matching",
-     MakeCcl, BindTable<CclOptions>},
-    {"moco", "He et al., CVPR 2020",
-     "momentum contrast with one's own keys; with one client: centralized", MakeMoco},
-    {"simclr", "Chen et al., ICML 2020", "FedSimCLR: contrast inside the batch", MakeSimclr,
-     BindTable<SimclrOptions>},
-    {"rotation", "Gidaris et al., ICLR 2018", "FedRot: how was the image turned", MakeRotation},
-    {"byol", "Grill et al., NeurIPS 2020", "FedBYOL: predict a slow copy of oneself", MakeByol,
-     BindTable<ByolOptions>},
-    {"fedema", "Zhuang et al., ICLR 2022", "FedEMA: BYOL; clients keep part of their own model",
-     MakeFedema, BindTable<FedemaOptions>},
-    {"swav", "Caron et al., NeurIPS 2020", "FedSwAV: predict the other view's prototypes", MakeSwav,
-     BindTable<SwavOptions>},
-    {"deepcluster", "Caron et al., NeurIPS 2020",
-     "FedDC: predict clusters of one's own embeddings (DeepCluster-v2)", MakeDeepCluster,
-     BindTable<DeepClusterOptions>},
-    {"fedca", "Zhang et al., arXiv 2020",
-     "FedCA: SimCLR, others' features as negatives, a public base model (reimplemented)", MakeFedca,
-     BindTable<FedcaOptions>},
-    {"simsiam", "Chen and He, CVPR 2021", "FedSimSiam: predict one's other view", MakeSimsiam},
-    {"supervised", "McMahan et al., AISTATS 2017", "FedAvg with every label, an upper bound",
-     MakeSupervised},
+constexpr Maker kMakers[] = {
+    {"ccl", MakeCcl},
+    {"moco", MakeMoco},
+    {"simclr", MakeSimclr},
+    {"rotation", MakeRotation},
+    {"byol", MakeByol},
+    {"fedema", MakeFedema},
+    {"swav", MakeSwav},
+    {"deepcluster", MakeDeepCluster},
+    {"fedca", MakeFedca},
+    {"simsiam", MakeSimsiam},
+    {"supervised", MakeSupervised},
 };
 
 }  // namespace
-
-void Bind(Config& config, MethodOptions& options) {
-  std::vector<std::string> names;
-  for (const auto& kind : kKinds) names.emplace_back(kind.name);
-  config.Bind("method.name", &options.name, "how clients learn: kindred list methods",
-              {.choices = names});
-  for (const auto& kind : kKinds) {
-    if (kind.bind != nullptr) kind.bind(config, options);
-  }
-}
 
 Rng StepRng(Purpose purpose, const StepKey& key, uint32_t part) {
   return Rng({.seed = key.seed,
@@ -74,7 +52,8 @@ Rng StepRng(Purpose purpose, const StepKey& key, uint32_t part) {
 }
 
 at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim) {
-  const auto rows = start.remote.Size() > 0 ? start.remote.rows : torch::empty({0, dim});
+  if (start.remote.Size() == 0) return torch::empty({0, dim});
+  const at::Tensor& rows = start.remote.rows;
   if (const auto why = WhyNotFeatures(rows, dim, rows.size(0))) {
     throw NetworkError("round {}: the remote features are refused: {}", start.round + 1, *why);
   }
@@ -101,16 +80,14 @@ at::Tensor Method::FeaturesOf(const at::Tensor&) {
   return {};
 }
 
-std::span<const MethodKind> MethodKinds() { return kKinds; }
-
 std::unique_ptr<Method> MakeMethod(const MethodContext& context) {
-  const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const MethodKind& each) {
+  const auto maker = std::find_if(std::begin(kMakers), std::end(kMakers), [&](const Maker& each) {
     return each.name == context.method.name;
   });
-  if (kind == std::end(kKinds)) {
+  if (maker == std::end(kMakers)) {
     throw UsageError("method.name = {}: no such method", Printable(context.method.name));
   }
-  return kind->make(context);
+  return maker->make(context);
 }
 
 }  // namespace kindred

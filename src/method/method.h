@@ -1,4 +1,4 @@
-// A method: how one client learns. The table of methods, and the seam each of them fills.
+// A method: how one client learns. The seam that each method of the table (method_kinds.h) fills.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "method/method_kinds.h"
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "model/named_tensors.h"
@@ -165,17 +166,6 @@ struct MethodContext {
   std::filesystem::path folder = {};  // the run's, where what took long is kept; empty: nowhere
   std::shared_ptr<MadeOnce> common = std::make_shared<MadeOnce>();  // of all that are made of this
 };
-
-// An entry of the table: to add a method, write its file and one such line in method.cc.
-struct MethodKind {
-  const char* name;
-  const char* reference;  // paper, venue, year
-  const char* summary;
-  std::unique_ptr<Method> (*make)(const MethodContext& context);
-  void (*bind)(Config& config, MethodOptions& options) = nullptr;  // null: no table of its own
-};
-
-std::span<const MethodKind> MethodKinds();
 
 // What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features.
 at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim);

@@ -10,9 +10,9 @@
 namespace kindred {
 namespace {
 
-MethodContext MocoContext() {
+MethodContext MocoContext(const std::string& engine = "fast") {
   ModelOptions model = kGoldenModel;
-  model.engine = "fast";
+  model.engine = engine;
   return {
       .model = model,
       .method = {.name = "moco", .tables = {CclOptions{.bank = 20, .tau = 0.1, .momentum = 0.9}}},
@@ -20,19 +20,31 @@ MethodContext MocoContext() {
       .batch = kGoldenBatch};
 }
 
-TEST(Moco, FollowsPlainPyTorchForTenSteps) {
-  torch::set_num_threads(1);
+void ExpectGoldenMoco(const std::string& engine, double tolerance) {
   const auto golden = GoldenFile("moco.json");
-  const auto method = MakeMoco(MocoContext());
+  const auto method = MakeMoco(MocoContext(engine));
   const NamedTensors shared = method->Shared();
   NamedTensors start;
   AddUnder(start, "q", GoldenWeights(Under(shared, "q")));
   AddUnder(start, "k", GoldenWeights(Under(shared, "q")));
   CopyInto(start, shared);
   NamedTensors local = method->NewLocalState();
-  ExpectGoldenSteps(*method, local, golden);
-  ExpectProbes(local.at("bank"), golden["bank"], "bank");
-  EXPECT_EQ(local.at("bank_count").item<int64_t>(), 10 * kGoldenBatch);
+  ExpectGoldenSteps(*method, local, golden, tolerance);
+  ExpectProbes(local.at("bank"), golden["bank"], "bank", tolerance);
+  EXPECT_EQ(local.at("bank_count").item<int64_t>(), 5 * kGoldenBatch);
+}
+
+TEST(Moco, FollowsPlainPyTorch) {
+  const GoldenDoubles doubles;
+  ExpectGoldenMoco("torch", kGoldenTolerance);
+}
+
+// The fast engine takes floats alone. Instruction sets move its five steps by 6e-6, weights off by
+// 1e-7 by 1.2e-5 (ten steps: 2.3e-5 and 3e-5). Of the mistakes in tests/golden/mistakes.py, one key
+// more in the bank changes them by 2e-3, momentum 0.91 for 0.9 by 7e-2.
+TEST(Moco, FollowsPlainPyTorchByTheFastEngine) {
+  torch::set_num_threads(1);
+  ExpectGoldenMoco("fast", 1e-4);
 }
 
 TEST(Moco, MomentumModelStartsAsTheMainModelAndIsNotTrained) {

@@ -18,7 +18,7 @@ std::unique_ptr<Method> GoldenRotation() {
 }
 
 TEST(Rotation, FollowsPlainPyTorch) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   const auto method = GoldenRotation();
   NamedTensors local = method->NewLocalState();
   ExpectGoldenSteps(*method, local, GoldenFile("baselines.json")["rotation"]);

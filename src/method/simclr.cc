@@ -27,11 +27,6 @@ class Simclr : public OneNetwork {
 
 }  // namespace
 
-void Bind(Config& config, SimclrOptions& options) {
-  config.Bind("simclr.tau", &options.tau, "temperature of the contrastive loss",
-              {.least = 1e-3, .most = 100});
-}
-
 std::unique_ptr<Method> MakeSimclr(const MethodContext& context) {
   return std::make_unique<Simclr>(context);
 }

@@ -15,7 +15,7 @@ MethodContext SimclrContext() {
 }
 
 TEST(Simclr, FollowsPlainPyTorch) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   const auto method = MakeSimclr(SimclrContext());
   CopyInto(GoldenWeights(method->Shared()), method->Shared());
   NamedTensors local = method->NewLocalState();

@@ -9,7 +9,7 @@ namespace kindred {
 namespace {
 
 TEST(Simsiam, FollowsPlainPyTorch) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   const auto method =
       MakeSimsiam({.model = kGoldenModel, .method = {.name = "simsiam"}, .batch = kGoldenBatch});
   CopyInto(GoldenWeights(method->Shared()), method->Shared());

@@ -48,7 +48,7 @@ TEST(Supervised, LossIsTheCrossEntropyOfTheHead) {
 }
 
 TEST(Supervised, FollowsPlainPyTorch) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   MethodContext context = kSupervised;
   context.model = kGoldenModel;
   context.batch = kGoldenBatch;

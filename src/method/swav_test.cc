@@ -18,7 +18,7 @@ std::unique_ptr<Method> GoldenSwav() {
 }
 
 TEST(Swav, FollowsPlainPyTorch) {
-  torch::set_num_threads(1);
+  const GoldenDoubles doubles;
   const auto method = GoldenSwav();
   NamedTensors local = method->NewLocalState();
   ExpectGoldenSteps(*method, local, GoldenFile("baselines.json")["swav"]);

@@ -77,7 +77,8 @@ void Initialize(torch::nn::Module& module, uint64_t seed, uint64_t first) {
   for (auto& entry : module.named_parameters()) {
     torch::Tensor& tensor = entry.value();
     Rng rng({.seed = seed, .purpose = Purpose::kInit, .sample = sample++});
-    float* data = tensor.data_ptr<float>();
+    auto values = torch::empty(tensor.sizes(), torch::kFloat);  // for doubles too
+    float* data = values.data_ptr<float>();
     const auto size = tensor.numel();
     if (tensor.dim() == 4) {  // [out, in, h, w]
       const double fan_out = static_cast<double>(tensor.size(0) * tensor.size(2) * tensor.size(3));
@@ -88,8 +89,9 @@ void Initialize(torch::nn::Module& module, uint64_t seed, uint64_t first) {
       for (int64_t i = 0; i < size; ++i) data[i] = static_cast<float>(rng.Uniform(-bound, bound));
       if (tensor.dim() != 2) bound = 0;
     } else {
-      tensor.fill_(entry.key().ends_with("weight") ? 1.0 : 0.0);
+      values.fill_(entry.key().ends_with("weight") ? 1.0 : 0.0);
     }
+    tensor.copy_(values);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/parallel.h"
+#include "model/library_kernels.h"
 #include "run/fit.h"
 #include "run/monitor.h"
 #include "run/page_parts.h"
@@ -240,6 +241,7 @@ Json Coordination::Summary() const {
       {"bytes_down", sums.bytes_down},
       {"bytes_up", sums.bytes_up},
       {"engine", experiment_.model.engine},
+      {"libraries", LibraryKernels()},
       {"config_hash", config_hash_},
       {"version", KINDRED_VERSION},
       {"commit", EmbeddedFile("commit")}};

@@ -1,18 +1,15 @@
 #include "run/doctor.h"
 
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
-#include "base/address.h"
 #include "base/file.h"
 #include "base/progress.h"
 #include "kernel/kernel_path.h"
@@ -22,15 +19,10 @@
 #include "run/own_data.h"
 #include "run/shared_settings.h"
 #include "run/summary.h"
-#include "transport/accept_loop.h"
 #include "transport/grpc_client.h"
 
 namespace kindred {
 namespace {
-
-Finding ProblemOf(const std::string& check, const Error& error) {
-  return ProblemOf(check, error.what(), error.code());
-}
 
 // Bytes of what a run moves and keeps.
 struct RunSizes {
@@ -61,27 +53,6 @@ Finding SettingsFinding(const Experiment& experiment, const RunSizes& sizes) {
   return {"settings", FindingState::kOk,
           fmt::format("{}, {} of width {}: a model of {}", experiment.method.name,
                       experiment.model.arch, experiment.model.width, HumanBytes(sizes.model))};
-}
-
-// Keys that are there; true when each is its owner's alone.
-bool LookAtSecrets(const std::vector<std::filesystem::path>& paths, Findings& findings) {
-  bool well = true;
-  for (const auto& path : paths) {
-    struct stat status;
-    if (::stat(path.c_str(), &status) != 0) continue;
-    findings.push_back(SecretFinding(path, status.st_mode));
-    well &= findings.back().state == FindingState::kOk;
-  }
-  return well;
-}
-
-Finding TermFinding(const std::filesystem::path& path, const std::string& pem,
-                    const std::string& authority, CertificateUse use, const std::string& renew) {
-  const int64_t now = std::time(nullptr);
-  const int64_t expires = ReadCertificate(pem)->expires;
-  // Sound whenever, not expired, and yet not good now: its time has not come.
-  const bool begun = expires <= now || Verifies(pem, authority, use, now);
-  return CertificateFinding({path.string(), expires, begun}, now, renew);
 }
 
 // The folder's disk, which may have to be made yet.
@@ -125,92 +96,18 @@ Finding LookAtCpu() {
       "take a newer CPU, if time or equal digests matter"};
 }
 
-// Takes the port for a moment, as `kindred serve` would.
-Finding LookAtPort(const std::string& listen) {
-  try {
-    const AcceptLoop loop(listen, {}, [](int fd) { ::close(fd); });
-    if (ParseAddress(listen).port == 0) {
-      return {"port", FindingState::kWarning, "port 0: another one at each start",
-              "--listen HOST:7433, the port that kits name"};
-    }
-    if (IsLoopback(listen)) {
-      return {"port", FindingState::kWarning,
-              fmt::format("{}: free, for clients on this machine alone", loop.address()),
-              fmt::format("--listen 0.0.0.0:{}", ParseAddress(listen).port)};
-    }
-    return {"port", FindingState::kOk, fmt::format("{}: free", loop.address())};
-  } catch (const Error& error) {
-    Finding finding = ProblemOf("port", error);
-    finding.code = ExitCode::kNetwork;
-    if (finding.found.find("another program") != std::string::npos) {
-      finding.remedy +=
-          fmt::format("; ss -ltnp 'sport = :{}' shows which", ParseAddress(listen).port);
-    }
-    return finding;
-  }
-}
-
-// The authority's folder. Returns how many clients it has that are valid.
-uint64_t LookAtAuthority(const std::filesystem::path& pki, int needed, Findings& findings) {
-  const bool well = LookAtSecrets({pki / "ca.key", pki / "server.key"}, findings);
-  try {
-    const auto enrolled = ReadEnrolments(pki);
-    findings.push_back(EnrolledFinding(enrolled, needed, std::time(nullptr)));
-    if (well) {
-      const ServerKit kit = ReadServerKit(pki);
-      const std::string renew =
-          "make a new authority with kindred pki init --out DIR, and new kits for all clients";
-      findings.push_back(TermFinding(pki / "server.crt", kit.certificate, kit.ca,
-                                     CertificateUse::kCoordinator, renew));
-    }
-    return static_cast<uint64_t>(
-        std::count_if(enrolled.begin(), enrolled.end(), [](const Enrolment& each) {
-          return StateOf(each, std::time(nullptr)) == EnrolmentState::kValid;
-        }));
-  } catch (const Error& error) {
-    findings.push_back(ProblemOf("certificate", error));
-    findings.back().code = ExitCode::kNetwork;
-    return 0;
-  }
-}
-
-std::optional<Kit> LookAtKit(const std::filesystem::path& folder, const std::string& renew,
-                             Findings& findings) {
-  const bool well = LookAtSecrets({folder / "client.key"}, findings);
-  if (!well) return std::nullopt;
-  try {
-    Kit kit = ReadKit(folder);
-    findings.push_back(TermFinding(folder / "client.crt", kit.certificate, kit.ca,
-                                   CertificateUse::kClient, renew));
-    return kit;
-  } catch (const Error& error) {
-    findings.push_back(ProblemOf("certificate", error));
-    findings.back().code = ExitCode::kNetwork;
-    return std::nullopt;
-  }
-}
-
-// Goes the way to the coordinator, and asks what is learned.
-std::optional<v1::JoinReply> LookAtRoute(const std::string& address, const Kit& kit,
-                                         const std::string& renew, Findings& findings) {
-  try {
-    const auto failed = WhyNoHandshake(address, kit);
-    findings.push_back(RouteFinding(address, failed, renew));
-    if (failed) return std::nullopt;
-  } catch (const Error& error) {
-    findings.push_back(ProblemOf("route", error));
-    findings.back().code = ExitCode::kNetwork;
-    return std::nullopt;
-  }
+// Asks the coordinator what is learned.
+std::optional<v1::JoinReply> LookAtOffer(const std::string& address, const ClientNetwork& network,
+                                         Findings& findings) {
   try {
     const std::atomic<bool> go_on = false;
-    auto offer = GrpcClient({.server = address, .patience = 0}, kit, go_on).Join(0);
+    auto offer = GrpcClient({.server = address, .patience = 0}, network.kit, go_on).Join(0);
     findings.push_back({"greeting", FindingState::kOk,
                         fmt::format("run {}, {} rounds; this is client {}", Printable(offer.run()),
                                     offer.rounds(), offer.client())});
     return offer;
   } catch (const Error& error) {
-    findings.push_back(RefusalFinding(error.what(), renew));
+    findings.push_back(RefusalFinding(error.what(), network.renew));
     return std::nullopt;
   }
 }
@@ -255,9 +152,9 @@ uint64_t LookAtImages(const Experiment& experiment, const std::optional<EncoderI
 }  // namespace
 
 Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace& place) {
-  Findings findings = {LookAtPort(place.listen)};
+  Findings findings;
   const CoordinatorOptions& server = experiment.coordinator;
-  const uint64_t clients = std::max(LookAtAuthority(place.pki, server.min_clients, findings),
+  const uint64_t clients = std::max(LookAtCoordinatorNetwork(experiment, place, findings),
                                     static_cast<uint64_t>(server.min_clients));
   RunSizes sizes;
   try {
@@ -287,28 +184,9 @@ Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace&
 
 Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace& place) {
   Findings findings;
-  const std::string& address = experiment.join.server;
-  const std::string name = experiment.join.name.empty() ? "NAME" : experiment.join.name;
-  const std::string renew = fmt::format(
-      "ask whoever runs the coordinator: kindred pki issue {} --pki PKI --server {} --out KIT "
-      "--renew",
-      name, address.empty() ? "HOST:PORT" : address);
-  const auto kit = LookAtKit(place.kit, renew, findings);
-  if (kit && name != "NAME" && name != kit->name) {
-    findings.push_back({"certificate", FindingState::kProblem,
-                        fmt::format("client.name = {}, but the certificate is of {}",
-                                    Printable(name), Printable(kit->name)),
-                        "take client.toml and client.crt of one kit", ExitCode::kNetwork});
-  }
+  const ClientNetwork network = LookAtClientNetwork(experiment, place, findings);
   std::optional<v1::JoinReply> offer;
-  if (address.empty()) {
-    findings.push_back({"route", FindingState::kProblem, "no address of the coordinator",
-                        "--set client.server=HOST:PORT", ExitCode::kNetwork});
-  } else if (kit) {
-    offer = LookAtRoute(address, *kit, renew, findings);
-  } else if (const auto failed = WhyNotReachable(address)) {
-    findings.push_back(RouteFinding(address, failed, renew));
-  }
+  if (network.reached) offer = LookAtOffer(experiment.join.server, network, findings);
   RunSizes sizes;
   std::optional<EncoderInput> wanted;
   int mix = experiment.privacy.mix;

@@ -140,35 +140,23 @@ std::string CropText(const Experiment& experiment) {
   return crop == EvalOptions{}.crop ? "" : fmt::format(", crops from {:g}", crop);
 }
 
-// Flags of `kindred eval`, short for keys.
-constexpr MetricFlag kSeedFlags[] = {{"--seeds", "eval.seeds", "how many seeds"}};
-constexpr MetricFlag kLinearFlags[] = {{"--seeds", "eval.seeds", "how many seeds"},
-                                       {"--protocol", "eval.protocol", "fast or moco"}};
-constexpr MetricFlag kLabelFlags[] = {{"--seeds", "eval.seeds", "how many seeds"},
-                                      {"--labels", "eval.labels", "share of the labels"}};
-constexpr MetricFlag kFinetuneFlags[] = {
-    {"--seeds", "eval.seeds", "how many seeds"},
-    {"--labels", "eval.labels", "share of each client's labels"},
-    {"--scratch", "eval.scratch", "from random weights: the FedAvg row", "true"}};
-
-// The table: `kindred eval`, its help and the tests go through it.
+// The table: `kindred eval` and the tests go through it.
 constexpr MetricKind kMetrics[] = {
-    {"knn", "the vote of the nearest training images", kSeedFlags, RunKnn, BothSplits,
+    {"knn", RunKnn, BothSplits,
      [](const Experiment& e) { return fmt::format("k {}, t {}", e.eval.k, e.eval.t); }},
-    {"linear", "a linear classifier on the frozen encoder", kLinearFlags, RunLinear, LinearWork,
+    {"linear", RunLinear, LinearWork,
      [](const Experiment& e) {
        return IsMoco(e) ? fmt::format("moco, {} epochs, lr 30{}", MocoEpochs(e), CropText(e))
                         : std::string("fast");
      }},
-    {"semi", "the whole model finetuned on a few labels", kLabelFlags, RunSemi, SemiWork,
+    {"semi", RunSemi, SemiWork,
      [](const Experiment& e) {
        const SemiOptions options = SemiOptionsOf(e);
        return fmt::format("{:g} % of the labels, {} epochs, lr {} and {}{}", 100 * e.eval.labels,
                           options.epochs, options.trunk_lr, options.head_lr, CropText(e));
      },
      true},
-    {"finetune", "the whole model finetuned together, with a few labels on each client",
-     kFinetuneFlags, RunFinetune,
+    {"finetune", RunFinetune,
      [](const EvalTask& task) { return FinetuneImages(task.dataset, task.experiment); },
      [](const Experiment& e) {
        return fmt::format("{:g} % of each client's labels, {} x {} epochs, lr {}{}{}",

@@ -28,19 +28,10 @@ struct Evaluation {
   Json details = Json::object();  // what was chosen, what it cost
 };
 
-// A flag of `kindred eval` that is short for a key; with `value`, one that takes none.
-struct MetricFlag {
-  const char* flag;
-  const char* key;
-  const char* meaning;
-  const char* value = nullptr;
-};
-
-// An entry of the table: to add a metric, write its function and one such line in evaluation.cc.
+// An entry of the table. To add a metric, write its function, one such line in evaluation.cc and
+// its command in metric_commands.cc.
 struct MetricKind {
   const char* name;
-  const char* summary;
-  std::span<const MetricFlag> flags;
   // Training images are all a metric may fit or choose by; test images are looked at once, last.
   Evaluation (*run)(const EvalTask& task, uint64_t seed,
                     const std::function<void(int images)>& on_images);

@@ -3,11 +3,19 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "run/metric_commands.h"
 #include "tests/judged.h"
 #include "tests/throws.h"
 
 namespace kindred {
 namespace {
+
+TEST(MetricKinds, EachHasItsCommand) {
+  std::vector<std::string> metrics, commands;
+  for (const auto& metric : MetricKinds()) metrics.emplace_back(metric.name);
+  for (const auto& command : MetricCommands()) commands.emplace_back(command.name);
+  EXPECT_EQ(metrics, commands);
+}
 
 // Test images never reach a choice: whatever else is in the test split and however it is labeled,
 // an image's prediction and what was chosen on the way stay the same. Every metric of the table.

@@ -67,6 +67,10 @@ Finding ProblemOf(const std::string& check, const std::string& message, ExitCode
           code};
 }
 
+Finding ProblemOf(const std::string& check, const Error& error) {
+  return ProblemOf(check, error.what(), error.code());
+}
+
 Finding CertificateFinding(const CertificateTerm& term, int64_t now, const std::string& renew) {
   const std::string until = fmt::format("{}: until {}", Printable(term.path), DayOf(term.expires));
   if (!term.begun) {

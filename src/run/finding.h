@@ -35,6 +35,7 @@ ExitCode ExitCodeOf(const Findings& findings);
 // Of an error: what it found and, behind a semicolon, what to do, unless `remedy` says better.
 Finding ProblemOf(const std::string& check, const std::string& message, ExitCode code,
                   const std::string& remedy = "");
+Finding ProblemOf(const std::string& check, const Error& error);
 
 // A certificate that is sound but for its times. `begun`: its first day has come, by this clock.
 struct CertificateTerm {

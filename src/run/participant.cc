@@ -15,6 +15,7 @@
 #include "base/progress.h"
 #include "client/round.h"
 #include "model/encoder.h"
+#include "model/library_kernels.h"
 #include "run/own_data.h"
 #include "run/shared_settings.h"
 #include "server/checkpoint.h"
@@ -349,6 +350,7 @@ class Participant {
                           {"images_per_second", seconds_ > 0 ? seen_ / seconds_ : 0},
                           {"bytes_down", received_},
                           {"bytes_up", sent_},
+                          {"libraries", LibraryKernels()},
                           {"version", KINDRED_VERSION}};
     WriteFileAtomically(dir_.summary(), summary.dump(2) + "\n");
     return summary;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/progress.h"
 
 namespace kindred {
 
@@ -63,6 +64,15 @@ std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
   return std::nullopt;
 }
 
+std::string RoundLine(const RoundReport& report, int rounds, std::optional<double> knn,
+                      double seconds_left) {
+  const int done = report.round + 1;
+  std::string line = fmt::format("round {}/{}: loss {:.4f}", done, rounds, report.loss);
+  if (knn) line += fmt::format(", kNN {:.2f} %", 100 * *knn);
+  line += fmt::format(", {:.0f} images/s", static_cast<double>(report.images) / report.seconds);
+  return done < rounds ? line + ", " + HumanTimeLeft(seconds_left) : line;
+}
+
 RunRecord::RunRecord(const RunDir& dir, RunIdentity identity, int rounds, const EncoderInput& input)
     : dir_(dir), identity_(std::move(identity)), rounds_(rounds) {
   state_.identity = identity_.Text();
@@ -109,11 +119,13 @@ void RunRecord::AddRound(const RoundReport& report) {
   }
   metrics_->Append(line);
   tally_.diagnostics = report.metrics;
-  spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", report.round + 1, rounds_, report.loss,
-               static_cast<double>(report.images) / report.seconds);
-  if (const auto why = WhyNotLearning(report.round, report.metrics)) {
-    spdlog::warn("round {}: {}", report.round + 1, *why);
+  if (!begun_) {
+    first_round_ = report.round;
+    begun_ = std::chrono::steady_clock::now() -
+             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                 std::chrono::duration<double>(report.seconds));
   }
+  untold_ = report;
 }
 
 void RunRecord::AddKnn(int round, double accuracy, double seconds) {
@@ -121,10 +133,29 @@ void RunRecord::AddKnn(int round, double accuracy, double seconds) {
   tally_.last_knn = accuracy;
   metrics_->Append(
       {{"kind", "knn"}, {"round", round}, {"knn", accuracy}, {"knn_seconds", seconds}});
-  spdlog::info("round {}: kNN {:.2f} %", round, 100 * accuracy);
+  if (round == 0) {
+    spdlog::info("round 0: kNN {:.2f} %", 100 * accuracy);
+  } else {
+    untold_knn_ = accuracy;
+  }
+}
+
+void RunRecord::TellRound() {
+  if (!untold_) return;
+  const auto now = std::chrono::steady_clock::now();
+  const int done = untold_->round + 1;
+  const double seconds = std::chrono::duration<double>(now - *begun_).count();
+  spdlog::info("{}", RoundLine(*untold_, rounds_, untold_knn_,
+                               seconds / (done - first_round_) * (rounds_ - done)));
+  if (const auto why = WhyNotLearning(untold_->round, untold_->metrics)) {
+    spdlog::warn("round {}: {}", done, *why);
+  }
+  untold_.reset();
+  untold_knn_.reset();
 }
 
 void RunRecord::Save(int next_round, LocalStore& store) {
+  TellRound();
   state_.next_round = next_round;
   state_.metrics_offset = metrics_->offset();
   state_.progress = tally_.ToJson().dump();

@@ -1,6 +1,7 @@
 // What a run has come to and leaves behind: its model, metrics and checkpoints.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -36,6 +37,11 @@ struct Tally {
 // stays at an even guess's; nothing in a run's first rounds, when all is close to random weights.
 std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics);
 
+// What the log says of a finished round: its loss, kNN if it was checked after this round, speed,
+// and the time left if rounds are.
+std::string RoundLine(const RoundReport& report, int rounds, std::optional<double> knn,
+                      double seconds_left);
+
 // Not to be shared between threads.
 class RunRecord {
  public:
@@ -60,18 +66,24 @@ class RunRecord {
   void AddRound(const RoundReport& report);
   void AddKnn(int round, double accuracy, double seconds);
 
-  // The checkpoint after a round, and TensorBoard's file. One that fails leaves the checkpoint
-  // before it, with a warning; but throws a data error after the last round: that one is the
-  // trained model.
+  // One line of the log for the round, the checkpoint after it, and TensorBoard's file. A
+  // checkpoint that fails leaves the checkpoint before it, with a warning; but throws a data error
+  // after the last round: that one is the trained model.
   void Save(int next_round, LocalStore& store);
 
  private:
+  void TellRound();
+
   const RunDir& dir_;
   RunIdentity identity_;
   int rounds_;
   RunState state_;
   Tally tally_;
   std::optional<MetricsFile> metrics_;
+  std::optional<RoundReport> untold_;  // the round that is not in the log yet
+  std::optional<double> untold_knn_;
+  int first_round_ = 0;                                         // that this process trained
+  std::optional<std::chrono::steady_clock::time_point> begun_;  // when that one began
 };
 
 }  // namespace kindred

@@ -52,6 +52,16 @@ TEST(RunRecord, GoesOnWithSumsModelPoolAndMetrics) {
   EXPECT_TRUE(record.Finished());
 }
 
+// 100 images in 4 s are 25 per second.
+TEST(RoundLine, NamesKnnWhenItWasCheckedAndTheTimeLeftWhileRoundsAre) {
+  EXPECT_EQ(RoundLine(RecordReport(0), 3, std::nullopt, 95),
+            "round 1/3: loss 2.0000, 25 images/s, 95 s left");
+  EXPECT_EQ(RoundLine(RecordReport(1), 3, 0.4512, 600),
+            "round 2/3: loss 2.0000, kNN 45.12 %, 25 images/s, 10 min left");
+  EXPECT_EQ(RoundLine(RecordReport(2), 3, 0.5, 0),
+            "round 3/3: loss 2.0000, kNN 50.00 %, 25 images/s");
+}
+
 TEST(RunRecord, RefusesTheCheckpointOfAnotherRun) {
   const auto folder = TestFolder();
   const RunDir dir(folder.path() / "run");

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "eval/false_negatives.h"
 #include "kernel/kernel_path.h"
+#include "model/library_kernels.h"
 #include "model/safetensors.h"
 #include "partition/deal.h"
 #include "run/fit.h"
@@ -22,6 +23,10 @@
 
 namespace kindred {
 namespace {
+
+// Without a terminal a round is one line, at its end; a longer round than this says in between that
+// it goes on.
+constexpr auto kSignOfLife = std::chrono::minutes(5);
 
 void CheckFit(const Experiment& experiment) {
   const int batch = experiment.train.batch, splits = experiment.model.bn_splits;
@@ -96,7 +101,8 @@ void Simulation::CheckRanks() const {
       {"configuration", identity.config},
       {"data", identity.data},
       {"partition", identity.partition},
-      {"kernels", KernelsOf(experiment_.model.engine)},
+      {"kernels",
+       fmt::format("{} {}", KernelsOf(experiment_.model.engine), LibraryKernels().dump())},
       {"host", HostName()}};
   const std::string text = Json(own).dump();
   const auto all = ranks_.Gather(Bytes(text.begin(), text.end()));
@@ -210,7 +216,8 @@ void Simulation::Train(const std::atomic<bool>& stop) {
   const int first = ranks_.Leads() ? record_.NextRound() : next_round_;
   if (first >= train.rounds) return;
   if (ranks_.Leads() && first == 0 && !record_.Sums().first_knn) LookAtNeighbors(0, stop);
-  Progress progress("training", ranks_.Leads() ? ImagesLeft() : 0, "images");
+  Progress progress("training", ranks_.Leads() ? ImagesLeft() : 0, "images",
+                    {.plain = kSignOfLife});
   uint64_t seen = 0;
   RoundHooks hooks = {.stop = &stop, .on_step = [&](int images) {
                         if (ranks_.Leads()) progress.At(seen += static_cast<uint64_t>(images));
@@ -260,9 +267,12 @@ void Simulation::Train(const std::atomic<bool>& stop) {
     progress.Clear();
     OnRound(report, stop);
     const auto& knn = record_.Sums().last_knn;
-    progress.Say(fmt::format("round {}/{}, {:.0f} images/s, loss {:.3f}{}", report.round + 1,
-                             train.rounds, static_cast<double>(report.images) / report.seconds,
-                             report.loss, knn ? fmt::format(", kNN {:.2f} %", 100 * *knn) : ""));
+    std::vector<std::string> status = {fmt::format("round {}/{}", report.round + 1, train.rounds),
+                                       fmt::format("loss {:.3f}", report.loss)};
+    if (knn) status.push_back(fmt::format("kNN {:.2f} %", 100 * *knn));
+    progress.Say(
+        std::move(status),
+        fmt::format("{:.0f} images/s", static_cast<double>(report.images) / report.seconds));
   });
 }
 
@@ -310,6 +320,7 @@ Json Simulation::Summary() const {
       {"ranks", ranks_.Size()},
       {"engine", experiment_.model.engine},
       {"kernels", KernelsOf(experiment_.model.engine)},
+      {"libraries", LibraryKernels()},
       {"config_hash", record_.Identity().config},
       {"data_hash", record_.Identity().data},
       {"partition_hash", record_.Identity().partition},

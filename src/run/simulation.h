@@ -25,8 +25,9 @@ class Simulation {
   // this and Train; rank 0 alone touches the run's files.
   void Start();
 
-  // Trains what is left. Throws Interrupted when `stop` is set, with the last round's checkpoint
-  // written.
+  // Trains what is left, with a bar on a terminal and one line per round; without a terminal also a
+  // line every five minutes inside a longer round. Throws Interrupted when `stop` is set, with the
+  // last round's checkpoint written.
   void Train(const std::atomic<bool>& stop);
 
   // summary.json of the run as it stands; of rank 0.

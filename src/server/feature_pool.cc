@@ -11,15 +11,6 @@
 
 namespace kindred {
 
-void Bind(Config& config, FeatureOptions& options) {
-  config.Bind("features.max_age", &options.max_age,
-              "rounds after which a client's shared features are dropped",
-              {.least = 1, .most = 1 << 20});
-  config.Bind("features.max_remote", &options.max_remote,
-              "rows of others' features that a client is sent at most; 0: all",
-              {.least = 0, .most = 1 << 30});
-}
-
 void FeaturePool::Replace(int client, const at::Tensor& rows, int round) {
   entries_[client] = {rows.contiguous(), round};
 }

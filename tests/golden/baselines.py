@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes baselines.json: the first three steps of each baseline, in plain PyTorch.
+"""Writes baselines.json: the first three steps of each baseline, in plain PyTorch, double precision.
 
 Run with Debian's python3-torch (1.13.1): tests/golden/baselines.py > tests/golden/baselines.json
 The network, its weights and the views are in plain.py. A method is a model, what it loses on two
@@ -7,6 +7,7 @@ views, and what it does after SGD's step.
 """
 import copy
 import json
+import math
 
 import torch
 import torch.nn.functional as F
@@ -112,10 +113,14 @@ class Fedema(Byol):
         sent = copy.deepcopy(self)
         super().begin()
         train(self)
-        own = dict(named(self))  # the autoscaler makes the first merge's share tau
+        own = dict(named(self))
+        # The autoscaler makes the first merge's share tau, but for the rounding of lambda, which is kept as a float.
+        divergence = math.sqrt(sum((own[n] - t).square().sum().item() for n, t in named(sent)
+                                   if "running" not in n and "num_batches" not in n and not n.startswith("predictor")))
+        mu = min(torch.tensor(TAU / divergence, dtype=torch.float32).item() * divergence, 1)
         with torch.no_grad():
             for name, tensor in named(sent):
-                own[name].copy_(TAU * own[name] + (1 - TAU) * tensor if tensor.is_floating_point() else tensor)
+                own[name].copy_(mu * own[name] + (1 - mu) * tensor if tensor.is_floating_point() else tensor)
 
 
 def train(model):

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
+export const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 
 export const openBrowser = () => chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
 

@@ -5,10 +5,14 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, openBrowser, openPage, root, run, start, startRun, tile, until, violations } from './browser.js';
+import { browserPath, freePort, openBrowser, openPage, root, run, start, startRun, tile, until, violations } from './browser.js';
 import { writeLargeRun } from './large_run.js';
 
 const kindred = process.argv[2];
+if (!browserPath) {
+  console.log('no chromium here');
+  process.exit(77);
+}
 const folder = mkdtempSync(join(tmpdir(), 'kindred-page-'));
 const live = join(folder, 'live');
 const tiny = ['--config', join(root, 'configs/tiny.toml'), '--workers', '1'];

@@ -1,18 +1,11 @@
 // Opening a run's folder: a new one, or one to go on with.
 #pragma once
 
-#include "cli/command.h"
+#include "command/flags.h"
 #include "record/run_dir.h"
+#include "run/experiment.h"
 
 namespace kindred {
-
-struct RunFlags {
-  std::string out;
-  bool resume = false;
-};
-
-// Adds --out and --resume.
-void AddRunFlags(CLI::App& command, const std::shared_ptr<RunFlags>& flags);
 
 struct OpenedRun {
   Resolved resolved;

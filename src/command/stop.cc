@@ -1,4 +1,4 @@
-#include "cli/stop.h"
+#include "command/stop.h"
 
 #include <csignal>
 

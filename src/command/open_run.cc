@@ -1,8 +1,9 @@
-#include "cli/open_run.h"
+#include "command/open_run.h"
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "command/resolve.h"
 #include "run/training.h"
 
 namespace kindred {
@@ -14,11 +15,6 @@ std::string DefaultOut(const Experiment& experiment) {
 }
 
 }  // namespace
-
-void AddRunFlags(CLI::App& command, const std::shared_ptr<RunFlags>& flags) {
-  command.add_option("--out", flags->out, "the run's folder; default: runs/<method>-<data>-...");
-  command.add_flag("--resume", flags->resume, "go on from the last checkpoint there");
-}
 
 OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags) {
   const std::filesystem::path out =

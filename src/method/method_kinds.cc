@@ -1,0 +1,62 @@
+#include "method/method_kinds.h"
+
+#include <string>
+#include <vector>
+
+#include "method/byol_options.h"
+#include "method/ccl_options.h"
+#include "method/deepcluster_options.h"
+#include "method/fedca_options.h"
+#include "method/fedema_options.h"
+#include "method/simclr_options.h"
+#include "method/swav_options.h"
+
+namespace kindred {
+namespace {
+
+// Binds a method's own table of options.
+template <class Options>
+void BindTable(Config& config, MethodOptions& options) {
+  Bind(config, options.Of<Options>());
+}
+
+// The table: help texts, `kindred list` and the tests go through it.
+constexpr MethodKind kKinds[] = {
+    {"ccl", "Wu et al., IJCAI 2022", "contrast with others' features, and neighborhood matching",
+     BindTable<CclOptions>},
+    {"moco", "He et al., CVPR 2020",
+     "momentum contrast with one's own keys; with one client: centralized"},
+    {"simclr", "Chen et al., ICML 2020", "FedSimCLR: contrast inside the batch",
+     BindTable<SimclrOptions>},
+    {"rotation", "Gidaris et al., ICLR 2018", "FedRot: how was the image turned"},
+    {"byol", "Grill et al., NeurIPS 2020", "FedBYOL: predict a slow copy of oneself",
+     BindTable<ByolOptions>},
+    {"fedema", "Zhuang et al., ICLR 2022", "FedEMA: BYOL; clients keep part of their own model",
+     BindTable<FedemaOptions>},
+    {"swav", "Caron et al., NeurIPS 2020", "FedSwAV: predict the other view's prototypes",
+     BindTable<SwavOptions>},
+    {"deepcluster", "Caron et al., NeurIPS 2020",
+     "FedDC: predict clusters of one's own embeddings (DeepCluster-v2)",
+     BindTable<DeepClusterOptions>},
+    {"fedca", "Zhang et al., arXiv 2020",
+     "FedCA: SimCLR, others' features as negatives, a public base model (reimplemented)",
+     BindTable<FedcaOptions>},
+    {"simsiam", "Chen and He, CVPR 2021", "FedSimSiam: predict one's other view"},
+    {"supervised", "McMahan et al., AISTATS 2017", "FedAvg with every label, an upper bound"},
+};
+
+}  // namespace
+
+std::span<const MethodKind> MethodKinds() { return kKinds; }
+
+void Bind(Config& config, MethodOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& kind : kKinds) names.emplace_back(kind.name);
+  config.Bind("method.name", &options.name, "how clients learn: kindred list methods",
+              {.choices = names});
+  for (const auto& kind : kKinds) {
+    if (kind.bind != nullptr) kind.bind(config, options);
+  }
+}
+
+}  // namespace kindred

@@ -1,0 +1,10 @@
+#include "method/simclr_options.h"
+
+namespace kindred {
+
+void Bind(Config& config, SimclrOptions& options) {
+  config.Bind("simclr.tau", &options.tau, "temperature of the contrastive loss",
+              {.least = 1e-3, .most = 100});
+}
+
+}  // namespace kindred
