@@ -48,7 +48,7 @@ void Main() {
   const auto keys = UnitRows(kBatch);
   std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
   const double before = Megabytes("VmRSS");
-  Contrastive(queries, keys, {banks}, 0.1).backward();
+  Contrastive(queries, keys, {{banks}}, 0.1).backward();
   fmt::print("memory added by the fused loss over {} features: {:.1f} MB\n", banks.size(0),
              Megabytes("VmHWM") - before);
 

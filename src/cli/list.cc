@@ -3,6 +3,7 @@
 #include "base/table.h"
 #include "cli/command.h"
 #include "method/method_kinds.h"
+#include "server/optimizer_kinds.h"
 
 namespace kindred {
 namespace {
@@ -28,6 +29,14 @@ const Listing kListings[] = {
      [] {
        std::vector<Entry> entries;
        for (const auto& kind : MethodKinds()) {
+         entries.push_back({kind.name, kind.summary, kind.reference});
+       }
+       return entries;
+     }},
+    {"optimizers",
+     [] {
+       std::vector<Entry> entries;
+       for (const auto& kind : OptimizerKinds()) {
          entries.push_back({kind.name, kind.summary, kind.reference});
        }
        return entries;

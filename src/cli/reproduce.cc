@@ -14,7 +14,8 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
     command->add_option(flag, into, meaning)->delimiter(',')->allow_extra_args(false)->take_all();
   };
   list("--table", choice.tables, "linear, semi, finetune, ablation; default: all; with commas");
-  command->add_option("--scale", choice.scale, "full, small, lab or tiny")->capture_default_str();
+  command->add_option("--scale", choice.scale, "full, small, long, mid, lab or tiny")
+      ->capture_default_str();
   list("--datasets", choice.datasets, "default: cifar10,fashion-mnist,cifar100");
   list("--settings", choice.settings, "default: noniid1,iid,noniid2; the ablation: noniid1");
   list("--methods", choice.methods, "rows, such as ccl,simclr,moco; default: all");

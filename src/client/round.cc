@@ -37,11 +37,11 @@ Batch MakeBatch(const ClientData& data, const std::vector<int>& samples,
   return batch;
 }
 
-// The features that others get, made with the final model: what may leave the client, or in a
-// simulation that asks for it plain ones.
-void ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
-                   const ClientOptions& options, Outcome& outcome) {
-  if (method.FeaturesToShare() == 0) return;
+// The features that others get, made with the model as it is: what may leave the client, or in a
+// simulation that asks for it plain ones. What is to be told of them.
+Metrics ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
+                      const ClientOptions& options, Outcome& outcome) {
+  if (method.FeaturesToShare() == 0) return {};
   const FeatureRequest request = {.images = data.images,
                                   .normalization = options.views.normalization,
                                   .options = options.privacy,
@@ -64,8 +64,7 @@ void ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
         plan.round + 1, data.client, *why);
   }
   const FeatureSpread spread = SpreadOf(rows);
-  outcome.update.metrics["shared_cosine"] = spread.cosine;
-  outcome.update.metrics["shared_rank"] = spread.rank;
+  return {{"shared_cosine", spread.cosine}, {"shared_rank", spread.rank}};
 }
 
 // A channel that no image moves has a variance that falls to 0, which nobody takes.
@@ -83,6 +82,10 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                     const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks) {
   Check(method.UsesLabels() != data.labels.empty(), "labels go to methods that use them alone");
   CopyInto(plan.model, method.Shared());
+  Outcome outcome;
+  const bool global = options.features.encoder == "global";
+  Metrics shared;
+  if (global) shared = ShareFeatures(method, plan, data, options, outcome);
   method.BeginRound(
       {.round = plan.round, .rounds = plan.rounds, .remote = plan.remote, .stop = hooks.stop},
       local);
@@ -93,7 +96,6 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                                               .weight_decay(options.weight_decay));
   const Images& images = data.images;
   const auto observer = hooks.observe ? hooks.observe(data.client, plan.remote) : nullptr;
-  Outcome outcome;
   Update& update = outcome.update;
   update.client = data.client;
   update.images = images.count;
@@ -144,7 +146,8 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   update.metrics = method.EndRound(local);
   KeepVariancesPositive(method.Shared());
   update.model = Clone(method.Shared());
-  ShareFeatures(method, plan, data, options, outcome);
+  if (!global) shared = ShareFeatures(method, plan, data, options, outcome);
+  update.metrics.merge(shared);
   if (observer) outcome.observed = observer->End();
   return outcome;
 }

@@ -24,6 +24,7 @@ struct ClientOptions {
   double weight_decay = 5e-4;
   ViewRecipe views;
   PrivacyOptions privacy;
+  FeatureOptions features = {};
   uint64_t seed = 0;
 };
 
@@ -79,7 +80,8 @@ struct RoundHooks {
 };
 
 // Trains `method` on the client's images from plan.model and its local state, which is changed in
-// place; then makes the features that it shares. Depends on its arguments alone. Throws a usage
+// place. The features that it shares are made afterwards, or before by features.encoder = "global".
+// Depends on its arguments alone. Throws a usage
 // error when the loss is not finite.
 Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
                     const ClientOptions& options, NamedTensors& local, const RoundHooks& hooks);

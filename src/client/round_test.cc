@@ -56,6 +56,23 @@ TEST(TrainClient, AnUpdateCarriesTheFinalModelsFeaturesOfEncodings) {
   EXPECT_TRUE(torch::equal(again.rows(), outcome.update.features.rows()));
 }
 
+TEST(TrainClient, FeaturesOfTheGlobalEncoderAreThoseOfTheModelThatCame) {
+  RoundClient client;
+  client.options.features.encoder = "global";
+  const Outcome outcome = client.Train();
+  const auto method = MakeMethod(client.context);
+  CopyInto(client.plan.model, method->Shared());
+  const auto received = Protect({client.data.images, client.options.views.normalization,
+                                 client.options.privacy, client.data.secret, 2, 8, 5},
+                                [&](const at::Tensor& x) { return method->FeaturesOf(x); });
+  EXPECT_TRUE(torch::equal(received.rows(), outcome.update.features.rows()));
+  EXPECT_TRUE(outcome.update.metrics.contains("shared_cosine"));
+  EXPECT_TRUE(outcome.update.metrics.contains("contrast"));
+  // The model is trained as ever.
+  RoundClient local;
+  EXPECT_EQ(DigestOf(local.Train().update.model), DigestOf(outcome.update.model));
+}
+
 TEST(TrainClient, PlainFeaturesStayOutOfTheUpdate) {
   RoundClient client;
   client.options.privacy.features = "plain";

@@ -5,17 +5,15 @@
 namespace kindred {
 
 double PredictedFalseNegatives(const std::vector<std::vector<double>>& shares, int client,
-                               int64_t local_rows, const std::vector<int64_t>& remote_rows) {
+                               double local_rows, const std::vector<double>& remote_rows) {
   const auto& own = shares[static_cast<size_t>(client)];
-  auto all = static_cast<double>(local_rows);
-  for (const int64_t rows : remote_rows) all += static_cast<double>(rows);
+  double all = local_rows;
+  for (const double rows : remote_rows) all += rows;
   if (all == 0) return 0;
   double ratio = 0;
   for (size_t y = 0; y < own.size(); ++y) {
-    double same = own[y] * static_cast<double>(local_rows);
-    for (size_t i = 0; i < remote_rows.size(); ++i) {
-      same += shares[i][y] * static_cast<double>(remote_rows[i]);
-    }
+    double same = own[y] * local_rows;
+    for (size_t i = 0; i < remote_rows.size(); ++i) same += shares[i][y] * remote_rows[i];
     ratio += own[y] * same / all;
   }
   return ratio;
@@ -42,17 +40,29 @@ class LabelObserver : public StepObserver {
   void Step(const Batch& batch, const StepTrace& trace) override {
     const int64_t* bank = trace.bank_samples.data_ptr<int64_t>();
     const int64_t local = trace.local ? trace.bank_samples.size(0) : 0;
-    std::vector<double> mass(remote_mass_.size());
-    if (trace.remote) mass = remote_mass_;
-    for (int64_t row = 0; row < local; ++row) ++mass[Label(bank[row])];
-    const auto remote = trace.remote ? remote_rows_ : std::vector<int64_t>(remote_rows_.size());
-    const double negatives =
-        static_cast<double>(local + (trace.remote ? static_cast<int64_t>(remote_.size()) : 0));
-    if (negatives > 0) {
-      double same = 0;
-      for (const int sample : batch.samples) same += mass[Label(sample)];
-      measured_ += same / negatives / static_cast<double>(batch.samples.size());
-      predicted_ += PredictedFalseNegatives(all_.shares_, client_, local, remote);
+    const double weight = trace.remote ? trace.remote_weight : 0;  // of a remote negative
+    std::vector<double> mass = remote_mass_, remote = remote_rows_;
+    for (double& each : mass) each *= weight;
+    for (double& each : remote) each *= weight;
+    std::map<int64_t, int> keys;  // a query's own are no negatives of it
+    for (int64_t row = 0; row < local; ++row) {
+      ++mass[Label(bank[row])];
+      ++keys[bank[row]];
+    }
+    const double all = static_cast<double>(local) + weight * static_cast<double>(remote_.size());
+    double ratio = 0;
+    int counted = 0;
+    for (const int sample : batch.samples) {
+      const auto found = keys.find(sample);
+      const int own = found == keys.end() ? 0 : found->second;
+      if (all <= own) continue;
+      ratio += (mass[Label(sample)] - own) / (all - own);
+      ++counted;
+    }
+    if (counted > 0) {
+      measured_ += ratio / counted;
+      predicted_ +=
+          PredictedFalseNegatives(all_.shares_, client_, static_cast<double>(local), remote);
       ++steps_;
     }
     if (trace.neighbors.defined() && trace.neighbors.numel() > 0) SeeNeighbors(batch, trace);
@@ -98,7 +108,7 @@ class LabelObserver : public StepObserver {
   int client_;
   std::vector<const FalseNegatives::Composition*> remote_;  // by row of Q_s
   std::vector<double> remote_mass_;                         // by class, of all of Q_s
-  std::vector<int64_t> remote_rows_;                        // by client
+  std::vector<double> remote_rows_;                         // by client
   double measured_ = 0, predicted_ = 0, matched_ = 0;
   int steps_ = 0, matched_steps_ = 0;
 };

@@ -27,14 +27,16 @@ struct LabeledClients {
 //
 //   R_FN(y) = (pi_c(y) |Q_l| + sum_i pi_i(y) |Q_s,i|) / (|Q_l| + sum_i |Q_s,i|)
 //
-// shares[i][y]: pi_i(y). remote_rows[i]: rows of client i among the negatives. 0 without negatives.
+// shares[i][y]: pi_i(y). remote_rows[i]: rows of client i among the negatives, times what each
+// counts. 0 without negatives.
 double PredictedFalseNegatives(const std::vector<std::vector<double>>& shares, int client,
-                               int64_t local_rows, const std::vector<int64_t>& remote_rows);
+                               double local_rows, const std::vector<double>& remote_rows);
 
-// Makes the observers of a run's clients. Its metrics: "false_negatives", measured, an encoding
-// counted by the weight of the query's class in its mix; "false_negatives_predicted"; and
-// "neighbors_same_class", the share of the neighbours' weight in the query's class. May be shared
-// between threads; the observers of a round must be gone before one of the next is made.
+// Makes the observers of a run's clients. Its metrics: "false_negatives", measured, a query's own
+// keys left out, an encoding counted by the weight of the query's class in its mix;
+// "false_negatives_predicted"; and "neighbors_same_class", the share of the neighbours' weight in
+// the query's class. May be shared between threads; the observers of a round must be gone before
+// one of the next is made.
 class FalseNegatives {
  public:
   explicit FalseNegatives(const LabeledClients& clients);

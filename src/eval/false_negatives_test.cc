@@ -85,6 +85,27 @@ TEST(FalseNegatives, CountsAnEncodingByItsWeightInTheQuerysClass) {
   EXPECT_NEAR(metrics.at("false_negatives_predicted"), 0.5 * (1.0 / 6) + 0.5 * (4.0 / 6), 1e-12);
 }
 
+TEST(FalseNegatives, LeavesOutAQuerysOwnKeysAndCountsRemoteOnesByTheirWeight) {
+  const TwoClients two;
+  FalseNegatives observers({.data = two.split,
+                            .partition = two.partition,
+                            .classes = 3,
+                            .privacy = {.features = "plain"},
+                            .shared = 4});
+  RemoteBank remote;
+  for (int row = 0; row < 4; ++row) remote.origins.push_back({1, 0, row});
+  const auto observer = observers.Observe(0, remote);
+  Batch batch;
+  batch.samples = {2};  // of class 1, as image 3 and three of the four remote ones
+  observer->Step(
+      batch,
+      {.local = true, .remote = true, .remote_weight = 0.5, .bank_samples = Places({2, 3, 0, 2})});
+  EXPECT_DOUBLE_EQ(observer->End().at("false_negatives"), (1 + 0.5 * 3) / (2 + 0.5 * 4));
+  // Half of its images are of class 0: 4 x 1/2 of 6; half of class 1: (4 x 1/2 + 2 x 3/4) of 6.
+  EXPECT_DOUBLE_EQ(observer->End().at("false_negatives_predicted"),
+                   0.5 * (2.0 / 6) + 0.5 * (3.5 / 6));
+}
+
 TEST(FalseNegatives, APlainFeatureIsOfItsImagesClass) {
   const TwoClients two;
   FalseNegatives observers({.data = two.split,

@@ -36,9 +36,9 @@ TEST(Contrastive, HandValue) {
   // q = k = (1, 0), one negative (0, 1): q.k = 1, q.n = 0, tau = 0.5.
   // -log(e^2 / (e^2 + 1)) = log(1 + e^-2) = 0.126928...
   const auto x = torch::tensor({{1.0f, 0.0f}}), y = torch::tensor({{0.0f, 1.0f}});
-  EXPECT_NEAR(Contrastive(x, x, {y}, 0.5).item<double>(), 0.126928011, 1e-6);
+  EXPECT_NEAR(Contrastive(x, x, {{y}}, 0.5).item<double>(), 0.126928011, 1e-6);
   // A key opposite to its query: q.k = -1, -log(e^-2 / (e^-2 + 1)) = log(1 + e^2).
-  EXPECT_NEAR(Contrastive(x, -x, {y}, 0.5).item<double>(), 2.126928011, 1e-6);
+  EXPECT_NEAR(Contrastive(x, -x, {{y}}, 0.5).item<double>(), 2.126928011, 1e-6);
 }
 
 TEST(Contrastive, IsTheFormulaWrittenOut) {
@@ -49,12 +49,12 @@ TEST(Contrastive, IsTheFormulaWrittenOut) {
           const auto q = ContrastiveRows(batch, dim, 1), k = ContrastiveRows(batch, dim, 2),
                      n = ContrastiveRows(negatives, dim, 3);
           const double expected = ContrastiveByLoops(q, k, n, tau);
-          const auto loss = Contrastive(q, k, {n}, tau);
+          const auto loss = Contrastive(q, k, {{n}}, tau);
           EXPECT_EQ(loss.dim(), 0);
           EXPECT_NEAR(loss.item<double>(), expected, 1e-12 * (1 + expected))
               << batch << " " << negatives << " " << dim << " " << tau;
           const double single = Contrastive(q.to(torch::kFloat32), k.to(torch::kFloat32),
-                                            {n.to(torch::kFloat32)}, tau)
+                                            {{n.to(torch::kFloat32)}}, tau)
                                     .item<double>();
           EXPECT_NEAR(single, expected, 1e-4 * (1 + expected));
         }
@@ -65,13 +65,14 @@ TEST(Contrastive, IsTheFormulaWrittenOut) {
 
 TEST(Contrastive, WithoutNegativesIsZero) {
   const auto q = ContrastiveRows(4, 8, 1), k = ContrastiveRows(4, 8, 2);
-  EXPECT_EQ(Contrastive(q, k, {torch::zeros({0, 8}, torch::kDouble)}, 0.1).item<double>(), 0);
+  EXPECT_EQ(Contrastive(q, k, {{torch::zeros({0, 8}, torch::kDouble)}}, 0.1).item<double>(), 0);
 }
 
 TEST(Contrastive, RowsThatAreAllTheSameGiveTheLogOfTheirNumber) {
   // Every one of 1 + M logits is equal: -log(1 / (1 + M)).
   const auto row = ContrastiveRows(1, 8, 1);
-  const auto loss = Contrastive(row.repeat({3, 1}), row.repeat({3, 1}), {row.repeat({9, 1})}, 0.07);
+  const auto loss =
+      Contrastive(row.repeat({3, 1}), row.repeat({3, 1}), {{row.repeat({9, 1})}}, 0.07);
   EXPECT_NEAR(loss.item<double>(), std::log(10.0), 1e-12);
 }
 
@@ -79,7 +80,7 @@ TEST(Contrastive, GradientToQueriesIsThatOfFiniteDifferences) {
   for (const double tau : {0.1, 0.5}) {
     const auto k = ContrastiveRows(3, 4, 2), n = ContrastiveRows(6, 4, 3);
     auto q = ContrastiveRows(3, 4, 1).requires_grad_();
-    Contrastive(q, k, {n}, tau).backward();
+    Contrastive(q, k, {{n}}, tau).backward();
     constexpr double kStep = 1e-5;
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t d = 0; d < 4; ++d) {
@@ -98,11 +99,11 @@ TEST(Contrastive, GradientFlowsToQueriesAlone) {
   const auto q = ContrastiveRows(3, 4, 1).requires_grad_();
   const auto k = ContrastiveRows(3, 4, 2).requires_grad_();
   const auto n = ContrastiveRows(5, 4, 3).requires_grad_();
-  Contrastive(q, k, {n}, 0.2).backward();
+  Contrastive(q, k, {{n}}, 0.2).backward();
   EXPECT_TRUE(q.grad().defined());
   EXPECT_FALSE(k.grad().defined());
   EXPECT_FALSE(n.grad().defined());
-  EXPECT_FALSE(Contrastive(q.detach(), k, {n}, 0.2).requires_grad());
+  EXPECT_FALSE(Contrastive(q.detach(), k, {{n}}, 0.2).requires_grad());
 }
 
 TEST(Contrastive, HugeLogitsStayFinite) {
@@ -110,7 +111,7 @@ TEST(Contrastive, HugeLogitsStayFinite) {
   const auto x = torch::tensor({{1.0f, 0.0f}});
   for (const double sign : {1.0, -1.0}) {
     auto q = x.clone().requires_grad_();
-    const auto loss = Contrastive(q, sign * x, {-sign * x}, 1e-4);
+    const auto loss = Contrastive(q, sign * x, {{-sign * x}}, 1e-4);
     // The positive wins by 2e4: nothing to lose. It loses by 2e4: that is the loss.
     EXPECT_NEAR(loss.item<double>(), sign > 0 ? 0 : 2e4, 1e-2);
     loss.backward();
@@ -121,29 +122,67 @@ TEST(Contrastive, HugeLogitsStayFinite) {
 TEST(Contrastive, OrderOfNegativesDoesNotMatterAndMoreOfThemRaiseIt) {
   const auto q = ContrastiveRows(4, 8, 1), k = ContrastiveRows(4, 8, 2),
              n = ContrastiveRows(10, 8, 3);
-  const double loss = Contrastive(q, k, {n}, 0.2).item<double>();
-  EXPECT_NEAR(Contrastive(q, k, {n.flip(0)}, 0.2).item<double>(), loss, 1e-12);
-  EXPECT_LT(Contrastive(q, k, {n.narrow(0, 0, 9)}, 0.2).item<double>(), loss);
+  const double loss = Contrastive(q, k, {{n}}, 0.2).item<double>();
+  EXPECT_NEAR(Contrastive(q, k, {{n.flip(0)}}, 0.2).item<double>(), loss, 1e-12);
+  EXPECT_LT(Contrastive(q, k, {{n.narrow(0, 0, 9)}}, 0.2).item<double>(), loss);
 }
 
 // The plain twin: one matrix of logits.
 torch::Tensor ContrastiveAtOnce(const torch::Tensor& q, const torch::Tensor& k,
-                                const std::vector<torch::Tensor>& negatives, double tau) {
-  const auto all = torch::mm(q, torch::cat(negatives).t());
-  const auto logits = torch::cat({(q * k).sum(1, true), all}, 1) / tau;
-  return (torch::logsumexp(logits, 1) - logits.select(1, 0)).mean();
+                                const std::vector<Negatives>& negatives, double tau,
+                                const torch::Tensor& samples) {
+  std::vector<torch::Tensor> logits = {(q * k).sum(1, true) / tau};
+  for (const auto& bank : negatives) {
+    auto all = torch::mm(q, bank.rows.t()) / tau + std::log(bank.weight);
+    if (bank.samples.defined()) {
+      all = all.masked_fill(bank.samples == samples.unsqueeze(1), -INFINITY);
+    }
+    logits.push_back(all);
+  }
+  const auto all = torch::cat(logits, 1);
+  return (torch::logsumexp(all, 1) - all.select(1, 0)).mean();
+}
+
+TEST(Contrastive, AQuerysOwnKeysAreNoNegativesOfIt) {
+  const auto q = ContrastiveRows(3, 8, 1), k = ContrastiveRows(3, 8, 2),
+             n = ContrastiveRows(5, 8, 3);
+  const auto samples = torch::tensor({4, 7, 9}, torch::kInt64);
+  // Rows 1 and 3 are the first query's, row 4 the third's; the second has none.
+  const auto owners = torch::tensor({0, 4, 2, 4, 9}, torch::kInt64);
+  const double loss = Contrastive(q, k, {{n, owners}}, 0.2, samples).item<double>();
+  const auto of = [&](int64_t i, const std::vector<int64_t>& rows) {
+    return ContrastiveByLoops(q.narrow(0, i, 1), k.narrow(0, i, 1),
+                              n.index_select(0, torch::tensor(rows, torch::kInt64)), 0.2);
+  };
+  EXPECT_NEAR(loss, (of(0, {0, 2, 4}) + of(1, {0, 1, 2, 3, 4}) + of(2, {0, 1, 2, 3})) / 3, 1e-12);
+  // With every row its own, nothing is contrasted with.
+  EXPECT_EQ(Contrastive(q, k, {{n, torch::full({5}, 4, torch::kInt64)}}, 0.2,
+                        torch::full({3}, 4, torch::kInt64))
+                .item<double>(),
+            0);
+}
+
+TEST(Contrastive, AWeightCountsRowsSoManyTimes) {
+  const auto q = ContrastiveRows(3, 8, 1), k = ContrastiveRows(3, 8, 2),
+             n = ContrastiveRows(5, 8, 3), other = ContrastiveRows(2, 8, 4);
+  const double three = Contrastive(q, k, {{n, {}, 3}, {other}}, 0.2).item<double>();
+  EXPECT_NEAR(three, Contrastive(q, k, {{n}, {n}, {n}, {other}}, 0.2).item<double>(), 1e-12);
+  EXPECT_NEAR(Contrastive(q, k, {{n, {}, 0}, {other}}, 0.2).item<double>(),
+              Contrastive(q, k, {{other}}, 0.2).item<double>(), 1e-15);
 }
 
 TEST(Contrastive, TilesAndSeveralBanksGiveTheLossAndGradientOfOneMatrix) {
   for (const double tau : {1e-4, 0.05, 1.0}) {
     for (const int64_t rows : {1, 1023, 1024, 1025, 2500}) {
       const auto k = ContrastiveRows(3, 6, 2);
-      const std::vector<torch::Tensor> banks = {
-          ContrastiveRows(rows, 6, 3), ContrastiveRows(0, 6, 4), ContrastiveRows(700, 6, 5)};
+      const auto samples = torch::arange(3), owners = torch::arange(rows) % 11;
+      const std::vector<Negatives> banks = {{ContrastiveRows(rows, 6, 3), owners},
+                                            {ContrastiveRows(0, 6, 4)},
+                                            {ContrastiveRows(700, 6, 5), {}, 0.3}};
       auto q = ContrastiveRows(3, 6, 1).requires_grad_(), twin = q.detach().clone();
       twin.requires_grad_();
-      const auto loss = Contrastive(q, k, banks, tau);
-      const auto expected = ContrastiveAtOnce(twin, k, banks, tau);
+      const auto loss = Contrastive(q, k, banks, tau, samples);
+      const auto expected = ContrastiveAtOnce(twin, k, banks, tau, samples);
       EXPECT_NEAR(loss.item<double>(), expected.item<double>(),
                   1e-9 * (1 + expected.item<double>()));
       (3 * loss).backward();
@@ -169,7 +208,7 @@ TEST(Contrastive, AHundredClientsBanksTakeLittleMemoryBesideThemselves) {
   auto q = torch::nn::functional::normalize(torch::randn({128, 128})).requires_grad_();
   std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
   const double before = StatusMegabytes("VmRSS");
-  Contrastive(q, q.detach(), {bank}, 0.1).backward();
+  Contrastive(q, q.detach(), {{bank}}, 0.1).backward();
   EXPECT_LT(StatusMegabytes("VmHWM") - before, 64);
   EXPECT_GT(before, 200) << "the bank is there";
 }

@@ -9,10 +9,8 @@ namespace kindred {
 
 Byol::Byol(const MethodContext& context)
     : momentum_(context.method.Of<ByolOptions>().momentum),
-      online_(context.model, context.channels,
-              ProjectorOptions{.hidden = context.method.Of<ByolOptions>().hidden, .norm = true}),
-      target_(context.model, context.channels,
-              ProjectorOptions{.hidden = context.method.Of<ByolOptions>().hidden, .norm = true}),
+      online_(context.model, context.channels, context.method.Of<ByolOptions>().hidden),
+      target_(context.model, context.channels, context.method.Of<ByolOptions>().hidden),
       predictor_(context.model.dim, context.model.dim,
                  ProjectorOptions{.hidden = context.method.Of<ByolOptions>().hidden,
                                   .norm = true,

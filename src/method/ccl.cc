@@ -11,7 +11,6 @@
 #include "method/round_numbers.h"
 #include "model/momentum.h"
 #include "model/network.h"
-#include "privacy/instahide.h"
 
 namespace kindred {
 namespace {
@@ -26,8 +25,7 @@ class Ccl : public Method {
  public:
   explicit Ccl(const MethodContext& context)
       : options_(context.method.Of<CclOptions>()),
-        mix_(context.privacy.mix),
-        magnitude_(context.privacy.input == "magnitude"),
+        features_(context.features),
         batch_statistics_(context.privacy.statistics == "batch"),
         dim_(context.model.dim),
         q_(context.model, context.channels),
@@ -50,28 +48,25 @@ class Ccl : public Method {
   NamedTensors NewLocalState() const override { return NewLocalBank(options_.bank, dim_); }
 
   void BeginRound(const RoundStart& start, NamedTensors&) override {
-    remote_ = RemoteFeatures(start, dim_);
+    remote_ = RemoteFeatures(start, dim_, features_.max_remote);
     remote_center_ = remote_.size(0) > 0 ? remote_.mean(0) : at::Tensor();
     lambda_ = WarmedUp(options_.lambda, options_.warmup, start.round, start.rounds);
     numbers_.Begin();
   }
 
-  // Eq. 12: L = L_contrast + lambda L_neigh.
+  // Eq. 12: L = L_contrast + lambda L_neigh; symmetric: the mean over which view is the query.
   at::Tensor Loss(const Batch& batch, NamedTensors& local) override {
     trace_ = {};
-    keys_ = Keys(batch);
+    UpdateMomentum(*k_, *q_, options_.momentum);
     samples_ = batch.samples;
-    const auto q = q_(batch.first);
     const auto bank = BankKeys(local);
-    auto loss = Contrastive(q, keys_, Negatives(bank), options_.tau);
-    trace_.bank_samples = BankSamples(local);
-    numbers_.Count("contrast", loss.item<double>());
-    if (remote_center_.defined()) {
-      numbers_.Count("remote_cosine", torch::mv(q.detach(), remote_center_).mean().item<double>());
-    }
-    if (lambda_ > 0) loss = loss + lambda_ * Matching(q, bank, batch.key);
-    if (options_.encoded > 0 && bank.size(0) > 0 && batch.first.size(0) >= mix_) {
-      loss = loss + options_.encoded * Encoded(batch, bank);
+    const auto negatives = NegativesOf(bank, BankSamples(local));
+    const auto candidates = lambda_ > 0 ? DrawCandidates(bank, batch.key) : at::Tensor();
+    keys_ = Keys(batch.second, batch.key, 0);
+    auto loss = LossOf(batch.first, keys_, negatives, candidates);
+    if (options_.symmetric) {
+      const auto keys = Keys(batch.first, batch.key, 1);
+      loss = (loss + LossOf(batch.second, keys, negatives, candidates)) / 2;
     }
     return loss;
   }
@@ -97,93 +92,79 @@ class Ccl : public Method {
   }
 
  private:
-  // k+ of each image: the momentum model's features of the second views. It sees them in a random
-  // order, undone afterwards, so that split batch norm groups them otherwise than the queries.
-  at::Tensor Keys(const Batch& batch) {
+  // k+ of each image: the momentum model's features of its view. It sees them in a random order,
+  // undone afterwards, so that split batch norm groups them otherwise than the queries.
+  at::Tensor Keys(const at::Tensor& views, const StepKey& key, uint32_t part) {
     torch::NoGradGuard no_gradient;
-    UpdateMomentum(*k_, *q_, options_.momentum);
-    Rng rng = StepRng(Purpose::kShuffleKeys, batch.key);
-    const auto order = rng.Permutation(static_cast<int>(batch.second.size(0)));
+    Rng rng = StepRng(Purpose::kShuffleKeys, key, part);
+    const auto order = rng.Permutation(static_cast<int>(views.size(0)));
     const auto shuffle = torch::tensor(order, torch::kInt64);
-    const auto shuffled = k_(batch.second.index_select(0, shuffle));
+    const auto shuffled = k_(views.index_select(0, shuffle));
     auto keys = torch::empty_like(shuffled);
     keys.index_copy_(0, shuffle, shuffled);
     return keys;
   }
 
   // Feature fusion (Sect. 4.1): which banks q is contrasted with. Without remote features, its own.
-  std::vector<at::Tensor> Negatives(const at::Tensor& bank) {
+  // Beside the local bank all remote rows together weigh features.weight banks.
+  std::vector<Negatives> NegativesOf(const at::Tensor& bank, const at::Tensor& bank_samples) {
+    trace_.bank_samples = bank_samples;
     trace_.remote = options_.negatives != "local" && remote_.size(0) > 0;
     trace_.local = options_.negatives != "remote" || !trace_.remote;
-    std::vector<at::Tensor> negatives;
-    if (trace_.local) negatives.push_back(bank);
-    if (trace_.remote) negatives.push_back(remote_);
+    std::vector<Negatives> negatives;
+    if (trace_.local) negatives.push_back({bank, bank_samples});
+    if (trace_.local && trace_.remote) {
+      trace_.remote_weight =
+          features_.weight * options_.bank / static_cast<double>(remote_.size(0));
+    }
+    if (trace_.remote) negatives.push_back({remote_, {}, trace_.remote_weight});
     return negatives;
   }
 
-  // Neighborhood matching (Sect. 5) with K candidates of both banks, drawn anew (Eq. 7).
-  at::Tensor Matching(const at::Tensor& q, const at::Tensor& bank, const StepKey& key) {
+  // The loss of a step whose queries are the main model's features of `views`. candidates:
+  // undefined: no matching.
+  at::Tensor LossOf(const at::Tensor& views, const at::Tensor& keys,
+                    const std::vector<Negatives>& negatives, const at::Tensor& candidates) {
+    const auto q = q_(views);
+    auto loss =
+        Contrastive(q, keys, negatives, options_.tau, torch::tensor(samples_, torch::kInt64));
+    numbers_.Count("contrast", loss.item<double>());
+    if (remote_center_.defined()) {
+      numbers_.Count("remote_cosine", torch::mv(q.detach(), remote_center_).mean().item<double>());
+    }
+    if (candidates.defined()) loss = loss + lambda_ * Matching(q, candidates);
+    return loss;
+  }
+
+  // Q': K rows of both banks, drawn anew for the step (Eq. 7); [M, D], the remote ones first.
+  at::Tensor DrawCandidates(const at::Tensor& bank, const StepKey& key) {
     const int64_t remote = remote_.size(0), all = remote + bank.size(0);
     Rng rng = StepRng(Purpose::kCandidates, key);
     const auto drawn = rng.Sample(all, std::min<int64_t>(options_.bank, all));
     const auto first_own = std::lower_bound(drawn.begin(), drawn.end(), remote);
-    const int64_t from_remote = first_own - drawn.begin();
+    remote_candidates_ = first_own - drawn.begin();
     trace_.candidates = torch::tensor(drawn, torch::kInt64);
-    const int64_t from_own = trace_.candidates.size(0) - from_remote;
-    const auto candidates = torch::cat(
-        {remote_.index_select(0, trace_.candidates.narrow(0, 0, from_remote)),
-         bank.index_select(0, trace_.candidates.narrow(0, from_remote, from_own) - remote)});
+    const int64_t own = trace_.candidates.size(0) - remote_candidates_;
+    return torch::cat(
+        {remote_.index_select(0, trace_.candidates.narrow(0, 0, remote_candidates_)),
+         bank.index_select(0, trace_.candidates.narrow(0, remote_candidates_, own) - remote)});
+  }
+
+  // Neighborhood matching (Sect. 5).
+  at::Tensor Matching(const at::Tensor& q, const at::Tensor& candidates) {
     const Matched matched = Neighborhood(q, candidates, options_.neighbors, options_.tau_nm);
-    trace_.neighbors = matched.neighbors;
+    if (!trace_.neighbors.defined()) trace_.neighbors = matched.neighbors;  // of the first views
     numbers_.Count("neighborhood", matched.loss.item<double>());
     if (matched.neighbors.numel() > 0) {
-      numbers_.Count("neighbors_remote",
-                     (matched.neighbors < from_remote).to(torch::kDouble).mean().item<double>());
+      numbers_.Count(
+          "neighbors_remote",
+          (matched.neighbors < remote_candidates_).to(torch::kDouble).mean().item<double>());
     }
     return matched.loss;
   }
 
-  // Beyond the paper: encodings, half as many as the batch has images, are contrasted with the
-  // client's own clean keys, so that features of encodings come to lie among those of images. The
-  // key of an encoding is the mean of its images' keys by their weights.
-  at::Tensor Encoded(const Batch& batch, const at::Tensor& bank) {
-    const int64_t size = batch.first.size(0), half = (size + 1) / 2;
-    Rng rng = StepRng(Purpose::kMixViews, batch.key);
-    std::vector<double> weights;
-    for (int64_t i = 0; i < half; ++i) {
-      const auto drawn = DrawWeights(mix_, rng);
-      weights.insert(weights.end(), drawn.begin(), drawn.end());
-    }
-    const auto weight = torch::tensor(weights, torch::kFloat).view({half, mix_});
-    auto encodings = torch::zeros_like(batch.first.narrow(0, 0, half));
-    auto keys = torch::zeros({half, dim_});
-    const auto order = torch::tensor(rng.Permutation(static_cast<int>(size)), torch::kInt64);
-    for (int i = 0; i < mix_; ++i) {  // shifts of one order: the images of a mix are different
-      const auto rows = order.roll(i).narrow(0, 0, half);
-      const auto part = weight.select(1, i);
-      encodings += part.view({half, 1, 1, 1}) * batch.first.index_select(0, rows);
-      keys += part.view({half, 1}) * keys_.index_select(0, rows);
-    }
-    if (magnitude_) {
-      encodings.abs_();
-    } else {
-      float* values = encodings.data_ptr<float>();
-      uint64_t bits = 0;
-      for (int64_t v = 0; v < encodings.numel(); ++v, bits >>= 1) {
-        if (v % 64 == 0) bits = rng();
-        if (bits & 1) values[v] = -values[v];
-      }
-    }
-    const KeepBuffers keep(*q_);  // running statistics stay those of images
-    const auto q = q_(encodings);
-    const auto loss = Contrastive(q, torch::nn::functional::normalize(keys), {bank}, options_.tau);
-    numbers_.Count("encoded", loss.item<double>());
-    return loss;
-  }
-
   CclOptions options_;
-  int mix_;
-  bool magnitude_;
+  FeatureOptions features_;
   bool batch_statistics_;
   int64_t dim_;
   Network q_, k_;
@@ -195,6 +176,7 @@ class Ccl : public Method {
   // Of the step under way.
   at::Tensor keys_;
   std::vector<int> samples_;
+  int64_t remote_candidates_ = 0;  // how many of the candidates are remote
   StepTrace trace_;
 };
 
@@ -222,7 +204,6 @@ std::unique_ptr<Method> MakeMoco(const MethodContext& context) {
   auto& ccl = moco.method.Of<CclOptions>();
   ccl.negatives = "local";
   ccl.lambda = 0;
-  ccl.encoded = 0;
   return MakeCcl(moco);
 }
 

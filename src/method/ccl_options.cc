@@ -18,11 +18,10 @@ void Bind(Config& config, CclOptions& options) {
               {.least = 0, .most = 1000});
   config.Bind("ccl.warmup", &options.warmup, "share of the rounds over which lambda rises from 0",
               {.least = 0, .most = 1});
-  config.Bind("ccl.encoded", &options.encoded,
-              "weight of training on encodings of the batch's images; 0: none",
-              {.least = 0, .most = 1000});
   config.Bind("ccl.momentum", &options.momentum, "m: how slowly the momentum model follows",
               {.least = 0, .most = 1});
+  config.Bind("ccl.symmetric", &options.symmetric,
+              "each of an image's two views is a query once; a step costs twice as much");
 }
 
 }  // namespace kindred

@@ -16,8 +16,8 @@ struct CclOptions {
   double tau_nm = 0.05;             // temperature of neighborhood matching
   double lambda = 0.05;             // weight of neighborhood matching; 0: none
   double warmup = 0.1;              // share of the rounds over which lambda rises from 0
-  double encoded = 0;               // weight of training on encodings of the batch; 0: none
-  double momentum = 0.99;           // m: how slowly the momentum model follows
+  double momentum = 0.996;          // m: how slowly the momentum model follows
+  bool symmetric = false;           // each view is a query once, at twice the cost of a step
 };
 
 void Bind(Config& config, CclOptions& options);

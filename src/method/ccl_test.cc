@@ -87,14 +87,17 @@ TEST(Ccl, LossesAreThoseOfTheBanksAndCandidatesThatTheTraceTells) {
     MethodContext context = CclContext(negatives, 2.0);
     context.model.bn_splits = 1;
     context.privacy.statistics = "batch";
+    context.features.weight = 0.7;
     const CclSteps steps(context, {.round = 9, .rounds = 10, .remote = remote});
     const auto method = MakeCcl(context);
     const auto q = method->FeaturesOf(CclBatch(1).first),
                k = method->FeaturesOf(CclBatch(1).second);
     const auto bank = method->FeaturesOf(CclBatch(0).second);
-    std::vector<at::Tensor> banks;
-    if (std::string(negatives) != "remote") banks.push_back(bank);
-    if (std::string(negatives) != "local") banks.push_back(remote.rows);
+    std::vector<Negatives> banks;
+    if (std::string(negatives) != "remote") banks.push_back({bank});
+    // Beside its own bank of K = 12, all 20 remote rows together count as features.weight banks.
+    if (std::string(negatives) == "remote") banks.push_back({remote.rows});
+    if (std::string(negatives) == "union") banks.push_back({remote.rows, {}, 0.7 * 12 / 20});
     const auto candidates = torch::cat({remote.rows, bank}).index_select(0, steps.trace.candidates);
     const Matched matched = Neighborhood(q, candidates, 3, 0.05);
     const double expected =
@@ -176,22 +179,64 @@ TEST(Ccl, FeaturesOfChangesNothing) {
   }
 }
 
-TEST(Ccl, TrainingOnEncodingsAddsALossAndLeavesRunningStatisticsAlone) {
-  MethodContext context = CclContext("union", 0);
+TEST(Ccl, AQuerysOwnEarlierKeysAreNoNegativesOfIt) {
+  MethodContext context = CclContext("local", 0);
   context.model.bn_splits = 1;
-  const CclSteps plain(context, {});
-  for (const char* input : {"signed", "magnitude"}) {
-    context.method.Of<CclOptions>().encoded = 0.5;
-    context.privacy.input = input;
-    const CclSteps encoded(context, {});
-    // None in the first of two steps, when there are no keys to contrast with.
-    EXPECT_EQ(encoded.first_loss, plain.first_loss);
-    EXPECT_NEAR(encoded.loss, plain.loss + 0.5 * encoded.metrics.at("encoded"), 1e-5) << input;
-    EXPECT_GT(encoded.metrics.at("encoded"), 0);
-    EXPECT_EQ(DigestOf(encoded.method->Shared()), DigestOf(plain.method->Shared())) << input;
-    NamedTensors local = encoded.local;
-    EXPECT_NO_THROW(encoded.method->Loss(CclBatch(2), local).backward());
+  context.privacy.statistics = "batch";
+  const auto method = MakeCcl(context);
+  NamedTensors local = method->NewLocalState();
+  method->BeginRound({}, local);
+  method->Loss(CclBatch(0), local);
+  method->AfterStep(local);
+  // The second step sees the first one's images again, but for the last.
+  Batch again = CclBatch(1);
+  for (int i = 0; i < kCclBatch - 1; ++i) again.samples[static_cast<size_t>(i)] = i;
+  const double loss = method->Loss(again, local).item<double>();
+  const auto fresh = MakeCcl(context);
+  const auto q = fresh->FeaturesOf(again.first), k = fresh->FeaturesOf(again.second);
+  const auto bank = fresh->FeaturesOf(CclBatch(0).second);
+  double expected = 0;
+  for (int i = 0; i < kCclBatch; ++i) {
+    std::vector<int64_t> others;
+    for (int row = 0; row < kCclBatch; ++row) {
+      if (row != i || i == kCclBatch - 1) others.push_back(row);
+    }
+    const auto rows = bank.index_select(0, torch::tensor(others, torch::kInt64));
+    expected += Contrastive(q.narrow(0, i, 1), k.narrow(0, i, 1), {{rows}}, 0.1).item<double>();
   }
+  EXPECT_NEAR(loss, expected / kCclBatch, 1e-4);
+}
+
+TEST(Ccl, SymmetricIsTheMeanOverWhichViewIsTheQuery) {
+  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const auto loss_of = [&](bool symmetric, bool swapped) {
+    MethodContext context = CclContext("union", 2.0);
+    context.model.bn_splits = 1;  // or the keys' order would tell the two apart
+    context.method.Of<CclOptions>().symmetric = symmetric;
+    const auto method = MakeCcl(context);
+    NamedTensors local = method->NewLocalState();
+    method->BeginRound({.round = 9, .rounds = 10, .remote = remote}, local);
+    method->Loss(CclBatch(0), local);
+    method->AfterStep(local);
+    Batch batch = CclBatch(1);
+    if (swapped) std::swap(batch.first, batch.second);
+    const double loss = method->Loss(batch, local).item<double>();
+    method->AfterStep(local);
+    EXPECT_EQ(local.at("bank_count").item<int64_t>(), 2 * kCclBatch) << "one key per image";
+    return loss;
+  };
+  EXPECT_NEAR(loss_of(true, false), (loss_of(false, false) + loss_of(false, true)) / 2, 1e-4);
+}
+
+TEST(Ccl, RefusesMoreRemoteFeaturesThanItMayBeSent) {
+  MethodContext context = CclContext("union", 0);
+  context.features.max_remote = 4;
+  const auto method = MakeCcl(context);
+  NamedTensors local = method->NewLocalState();
+  EXPECT_NO_THROW(method->BeginRound({.remote = {CclUnitRows(4, 1), {}}}, local));
+  ExpectError(ExitCode::kNetwork, "5 rows, at most 4", [&] {
+    method->BeginRound({.remote = {CclUnitRows(5, 1), {}}}, local);
+  });
 }
 
 TEST(Ccl, SharesWhatOthersUse) {

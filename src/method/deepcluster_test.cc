@@ -49,7 +49,7 @@ TEST(DeepCluster, MemoryHoldsBothViewsEmbeddingsOfEveryImage) {
   const auto memory = local.at("memory");
   EXPECT_EQ(memory.sizes(), (std::vector<int64_t>{2, kClusterImages, 16}));
   // The same network by hand, in training.
-  Network network(ClusterContext(4).model, 3, ProjectorOptions{.norm = true});
+  Network network(ClusterContext(4).model, 3);
   CopyInto(method->Shared(), TensorsOf(*network));
   const auto z = network(torch::cat({GoldenViews(1, 0), GoldenViews(1, 1)}));
   EXPECT_TRUE(torch::allclose(memory[0].narrow(0, 8, 8), z.narrow(0, 0, 8), 1e-4, 1e-5));

@@ -50,7 +50,7 @@ TEST(Fedca, TheLossIsContrastWithTheDictionaryPlusWeighedAlignment) {
   const auto dictionary = FedcaRows(20);
   const auto [loss, metrics] = FedcaLoss(FedcaContext(0.5), dictionary);
   // Again by hand. With 8 public images and batches of 8 all of them are drawn.
-  Network network(FedcaContext(0.5).model, 3, ProjectorOptions{.norm = true});
+  Network network(FedcaContext(0.5).model, 3);
   CopyInto(MakeFedca(FedcaContext(0.5))->Shared(), TensorsOf(*network));
   const auto z = network(torch::cat({GoldenViews(0, 0), GoldenViews(0, 1)}));
   const PublicBase base = MakePublicBase(FedcaContext(0.5), LoadPublic(FedcaContext(0.5)));

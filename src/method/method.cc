@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "method/byol.h"
@@ -51,10 +52,10 @@ Rng StepRng(Purpose purpose, const StepKey& key, uint32_t part) {
               .part = part});
 }
 
-at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim) {
+at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim, int64_t most) {
   if (start.remote.Size() == 0) return torch::empty({0, dim});
   const at::Tensor& rows = start.remote.rows;
-  if (const auto why = WhyNotFeatures(rows, dim, rows.size(0))) {
+  if (const auto why = WhyNotFeatures(rows, dim, most > 0 ? most : rows.size(0))) {
     throw NetworkError("round {}: the remote features are refused: {}", start.round + 1, *why);
   }
   return rows;
@@ -78,6 +79,16 @@ void CheckBatchNorm(const MethodContext& context) {
 at::Tensor Method::FeaturesOf(const at::Tensor&) {
   Check(false, "features of a method that shares none");
   return {};
+}
+
+std::vector<std::string> TrainedNames(const Method& method) {
+  std::set<const void*> trained;
+  for (const auto& tensor : method.Trained()) trained.insert(tensor.data_ptr());
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : method.Shared()) {
+    if (trained.contains(tensor.data_ptr())) names.push_back(name);
+  }
+  return names;
 }
 
 std::unique_ptr<Method> MakeMethod(const MethodContext& context) {

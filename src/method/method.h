@@ -21,6 +21,7 @@
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "model/named_tensors.h"
+#include "privacy/feature_options.h"
 #include "privacy/privacy_options.h"
 #include "privacy/shared_features.h"
 
@@ -73,6 +74,7 @@ using Metrics = std::map<std::string, double>;
 // banks are counted remote first.
 struct StepTrace {
   bool local = false, remote = false;  // which banks were the negatives
+  double remote_weight = 1;            // what a remote negative counts; a local one counts 1
   at::Tensor bank_samples;             // [L] int64: whose key each row of the local bank is
   at::Tensor candidates;               // [M] int64: rows of the union; undefined: no matching
   at::Tensor neighbors;                // [B, N] int64: places in `candidates`
@@ -157,6 +159,7 @@ struct MethodContext {
   ModelOptions model;
   MethodOptions method;
   PrivacyOptions privacy = {};
+  FeatureOptions features = {};
   int channels = 3;  // of the images
   int classes = 0;   // for methods that use labels
   int batch = 64;
@@ -167,14 +170,18 @@ struct MethodContext {
   std::shared_ptr<MadeOnce> common = std::make_shared<MadeOnce>();  // of all that are made of this
 };
 
-// What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features.
-at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim);
+// What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features,
+// or when there are more than `most` rows; 0: any number.
+at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim, int64_t most);
 
 // Throws a usage error unless images are square, for methods that turn or scale them.
 void CheckSquare(const MethodContext& context);
 
 // Throws a usage error unless a batch has the two images that a projector's batch norm needs.
 void CheckBatchNorm(const MethodContext& context);
+
+// Names in Shared() of the tensors that SGD changes.
+std::vector<std::string> TrainedNames(const Method& method);
 
 // The method of that name with its initial weights. Throws a usage error when options do not fit.
 std::unique_ptr<Method> MakeMethod(const MethodContext& context);

@@ -54,7 +54,7 @@ TEST(Moco, MomentumModelStartsAsTheMainModelAndIsNotTrained) {
     EXPECT_TRUE(torch::equal(tensor, shared.at("k/" + name))) << name;
   }
   EXPECT_EQ(method->Trained().size(),
-            40u);  // of q alone: 12 convolutions, 12 norms of 2, a projector
+            42u);  // of q alone: 12 convolutions, 12 norms of 2, a projector of 4 and its norm
 }
 
 TEST(Moco, RefusesABankBelowTheBatch) {

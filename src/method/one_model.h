@@ -32,16 +32,19 @@ class OneModel : public Method {
   RoundNumbers numbers_;  // of the round under way
 };
 
-// Encoder and projector, which has a batch norm.
+// Encoder and projector.
 class OneNetwork : public OneModel<Network> {
  public:
   explicit OneNetwork(const MethodContext& context)
-      : OneModel(context,
-                 Network(context.model, context.channels, ProjectorOptions{.norm = true})) {
-    CheckBatchNorm(context);
+      : OneModel(context, Network(context.model, context.channels)),
+        norms_(context.model.projector_norm) {
+    if (norms_) CheckBatchNorm(context);
   }
 
-  bool NormsFeatures() const override { return true; }
+  bool NormsFeatures() const override { return norms_; }
+
+ private:
+  bool norms_;
 };
 
 }  // namespace kindred

@@ -73,7 +73,7 @@ void Train(Network& network, const Dataset& data, const MethodContext& context,
 // What the trained base model makes of the images.
 at::Tensor TrainedFeatures(const at::Tensor& images, const Dataset& data,
                            const MethodContext& context, const std::atomic<bool>* stop) {
-  Network network(context.model, context.channels, ProjectorOptions{.norm = true});
+  Network network(context.model, context.channels);
   Initialize(*network, context.seed);
   spdlog::info("a base model learns from {} public images of {}", images.size(0), data.name);
   network->train();
@@ -89,10 +89,10 @@ at::Tensor TrainedFeatures(const at::Tensor& images, const Dataset& data,
 std::string MarkOf(const at::Tensor& images, const MethodContext& context) {
   const FedcaOptions& options = context.method.Of<FedcaOptions>();
   const ModelOptions& model = context.model;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", DigestOf({{"images", images}}),
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", DigestOf({{"images", images}}),
                      context.seed, context.batch, model.arch, model.width, model.dim,
-                     model.bn_splits, model.engine, options.tau, options.base_epochs,
-                     options.base_lr);
+                     model.bn_splits, model.projector_norm, model.engine, options.tau,
+                     options.base_epochs, options.base_lr);
 }
 
 // Undefined when there are none of these images, or damaged ones.

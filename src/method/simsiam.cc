@@ -18,9 +18,12 @@ class Simsiam : public OneNetwork {
                    ProjectorOptions{.hidden = std::max<int64_t>(1, context.model.dim / 4),
                                     .norm = true,
                                     .splits = context.model.bn_splits}) {
+    CheckBatchNorm(context);
     Initialize(*predictor_, context.seed, model_->parameters().size());
     predictor_->train();
   }
+
+  bool NormsFeatures() const override { return true; }  // in the predictor
 
   NamedTensors Shared() const override {
     NamedTensors tensors = OneNetwork::Shared();

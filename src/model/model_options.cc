@@ -9,6 +9,8 @@ void Bind(Config& config, ModelOptions& options) {
   config.Bind("model.dim", &options.dim, "size of a projected feature", {.least = 2, .most = 4096});
   config.Bind("model.bn_splits", &options.bn_splits,
               "groups in which batch norm sees a training batch", {.least = 1, .most = 64});
+  config.Bind("model.projector_norm", &options.projector_norm,
+              "batch norm after the projector's hidden layer, whichever the method");
 }
 
 void BindEngine(Config& config, ModelOptions& options) {

@@ -9,10 +9,10 @@
 
 namespace kindred {
 
-NetworkImpl::NetworkImpl(const ModelOptions& options, int64_t channels,
-                         ProjectorOptions projector) {
-  projector.splits = options.bn_splits;
+NetworkImpl::NetworkImpl(const ModelOptions& options, int64_t channels, int64_t hidden) {
   encoder_ = register_module("encoder", ResNet(options, channels));
+  const ProjectorOptions projector = {
+      .hidden = hidden, .norm = options.projector_norm, .splits = options.bn_splits};
   projector_ =
       register_module("projector", Projector(encoder_->FeatureSize(), options.dim, projector));
 }

@@ -13,8 +13,9 @@ namespace kindred {
 
 class NetworkImpl : public torch::nn::Module {
  public:
-  // The projector's norm is split as the encoder's norms are.
-  NetworkImpl(const ModelOptions& options, int64_t channels, ProjectorOptions projector = {});
+  // `hidden`: how wide the projector is inside; 0: as h. Its norm, where model.projector_norm asks
+  // for one, is split as the encoder's norms are.
+  NetworkImpl(const ModelOptions& options, int64_t channels, int64_t hidden = 0);
 
   // x: [B, channels, H, W] -> features: [B, dim] unit rows, z / |z|.
   torch::Tensor forward(const torch::Tensor& x);

@@ -15,9 +15,8 @@ struct ProjectorOptions {
   int64_t splits = 1;  // groups in which it sees a training batch
 };
 
-// Linear - ReLU - Linear (MoCo v2's and CCL's), or Linear - BatchNorm - ReLU - Linear (SimCLR's and
-// its kin's; BYOL's predictor too). Tensors are named as in a torch Sequential: 0.weight, 0.bias,
-// 2.weight, 2.bias; with a norm 0, 1, 3.
+// Linear - ReLU - Linear, or with a norm Linear - BatchNorm - ReLU - Linear. Tensors are named as
+// in a torch Sequential: 0.weight, 0.bias, 2.weight, 2.bias; with a norm 0, 1, 3.
 class ProjectorImpl : public torch::nn::Module {
  public:
   ProjectorImpl(int64_t in, int64_t out, const ProjectorOptions& options = {});

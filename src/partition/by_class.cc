@@ -67,6 +67,17 @@ Partition DealNonIid1(const PartitionInput& input) {
   return DealImages(input, DealClasses(input.classes, clients, each, input.options.seed));
 }
 
+Partition DealOneClass(const PartitionInput& input) {
+  const PartitionOptions& options = input.options;
+  if ((options.clients > 0 && options.clients != input.classes) || options.classes_per_client > 1) {
+    throw UsageError(
+        "partition oneclass: there is one client for each of the {} classes; leave out "
+        "partition.clients and partition.classes_per_client, or take noniid1",
+        input.classes);
+  }
+  return DealImages(input, DealClasses(input.classes, input.classes, 1, options.seed));
+}
+
 Partition DealNonIid2(const PartitionInput& input) {
   const int clients = input.options.clients > 0 ? input.options.clients : 10;
   const int given = input.options.classes_per_client;

@@ -13,6 +13,9 @@ Partition DealNonIid1(const PartitionInput& input);
 // equal parts. 10 clients, a fifth of the classes each: every class on two.
 Partition DealNonIid2(const PartitionInput& input);
 
+// One class on each client, as many clients as classes: setting 1 at its hardest.
+Partition DealOneClass(const PartitionInput& input);
+
 // The classes of each client: `per_client` different ones, every class on equally many clients.
 // clients x per_client must be a multiple of `classes`. Drawn from the seed.
 std::vector<std::vector<int>> DealClasses(int classes, int clients, int per_client, uint64_t seed);

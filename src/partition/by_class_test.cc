@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "tests/throws.h"
+
 namespace kindred {
 namespace {
 
@@ -58,6 +60,20 @@ TEST(NonIid2, TenClientsAndEveryClassOnTwoOfThemInHalves) {
       EXPECT_EQ(static_cast<int>(own.size()), classes / 5 * 4);
     }
   }
+}
+
+TEST(OneClass, EachClassIsOneClients) {
+  const auto labels = Labels(7, 6);
+  PartitionInput input = Input(labels, 7);
+  const Partition partition = DealOneClass(input);
+  EXPECT_EQ(partition.Clients(), 7);
+  for (const auto& [label, clients] : Owners(partition, labels)) {
+    ASSERT_EQ(clients.size(), 1u) << label;
+    EXPECT_EQ(clients.begin()->second, 6);
+  }
+  input.options.clients = 5;
+  ExpectError(ExitCode::kUsage, "one client for each of the 7 classes",
+              [&] { DealOneClass(input); });
 }
 
 // Hands that need cards of two decks are the hard case: 10 classes, 4 a client.

@@ -19,6 +19,7 @@ constexpr PartitionScheme kSchemes[] = {
     {"noniid1", "5 clients, disjoint classes, a fifth of the classes each", true, DealNonIid1},
     {"noniid2", "10 clients, a fifth of the classes each, every class on two clients", true,
      DealNonIid2},
+    {"oneclass", "as many clients as classes, one class each", true, DealOneClass},
     {"dirichlet", "5 clients, each class spread by Dirichlet(alpha)", true, DealDirichlet},
     {"by_folder", "a client a top-level folder", false, DealByFolder},
 };

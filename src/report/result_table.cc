@@ -301,8 +301,10 @@ std::string ColumnTitle(const TableColumn& column) {
 }
 
 std::string SettingTitle(const std::string& setting) {
-  static const std::map<std::string, std::string> kTitles = {
-      {"iid", "IID"}, {"noniid1", "non-IID 1"}, {"noniid2", "non-IID 2"}};
+  static const std::map<std::string, std::string> kTitles = {{"iid", "IID"},
+                                                             {"noniid1", "non-IID 1"},
+                                                             {"noniid2", "non-IID 2"},
+                                                             {"oneclass", "one class per client"}};
   const auto at = kTitles.find(setting);
   return at == kTitles.end() ? setting : at->second;
 }

@@ -16,8 +16,9 @@ Config BindExperiment(Experiment& experiment) {
   Bind(config, experiment.train);
   BindEngine(config, experiment.model);
   Bind(config, experiment.eval);
-  // The keys of a section are bound one after the other: [server] is of four structs.
+  // The keys of a section are bound one after the other: [server] is of five structs.
   Bind(config, experiment.rule);
+  Bind(config, experiment.optimizer);
   Bind(config, experiment.limits);
   Bind(config, experiment.coordinator);
   Bind(config, experiment.wire);

@@ -14,9 +14,10 @@
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "partition/partition.h"
+#include "privacy/feature_options.h"
 #include "privacy/privacy_options.h"
 #include "run/join_options.h"
-#include "server/feature_options.h"
+#include "server/optimizer_kinds.h"
 #include "server/server_options.h"
 #include "server/train_options.h"
 #include "transport/server_options.h"
@@ -33,6 +34,7 @@ struct Experiment {
   FeatureOptions features;
   TrainOptions train;
   RuleOptions rule;
+  OptimizerOptions optimizer;
   LimitOptions limits;
   EvalOptions eval;
   CoordinatorOptions coordinator;

@@ -52,6 +52,7 @@ void CheckCoordinator(const Experiment& experiment, const Method& method, int en
   const uint64_t need = PeakMemory(
       {.values = values,
        .rule = experiment.rule,
+       .optimizer = experiment.optimizer,
        .clients = static_cast<uint64_t>(enrolled),
        .in_round = static_cast<uint64_t>(std::max(asked, 1)),
        .features = static_cast<uint64_t>(method.FeaturesToShare()),

@@ -11,11 +11,11 @@
 namespace kindred {
 namespace {
 
-constexpr const char* kScales[] = {"full", "small", "lab", "tiny"};
+constexpr const char* kScales[] = {"full", "small", "long", "mid", "lab", "tiny"};
 constexpr const char* kDatasets[] = {"cifar10", "fashion-mnist", "cifar100"};
 constexpr const char* kAblationDatasets[] = {"cifar10", "fashion-mnist"};
 // The most telling first: who stops early has these.
-constexpr const char* kSettings[] = {"noniid1", "iid", "noniid2"};
+constexpr const char* kSettings[] = {"noniid1", "oneclass", "iid", "noniid2"};
 constexpr const char* kAblationSettings[] = {"noniid1"};
 
 using Look = std::pair<const char*, const char*>;
@@ -36,6 +36,8 @@ const RowKind kCcl = {{.name = "ccl",
                                "magnitudes of encodings, batch statistics",
                        .yardstick = true},
                       "configs/methods/ccl.toml"};
+const RowKind kCl = {{"cl", "CL", RowRole::kPeer, "momentum contrast on each client, averaged"},
+                     "configs/methods/moco.toml"};
 const RowKind kByol = {{"byol", "FedBYOL", RowRole::kPeer, "not in the paper"},
                        "configs/methods/byol.toml"};
 const RowKind kFedema = {{"fedema", "FedEMA", RowRole::kPeer, "not in the paper"},
@@ -59,7 +61,7 @@ const RowKind kScratch = {{"supervised", "FedAvg (Supervised)", RowRole::kRefere
                           RowEncoder::kRandom,
                           true};
 
-const RowKind kLinearRows[] = {kRotation, kDeepCluster, kSwav,    kSimclr, kFedca, kCcl,
+const RowKind kLinearRows[] = {kRotation, kDeepCluster, kSwav,    kSimclr, kFedca, kCcl,       kCl,
                                kByol,     kFedema,      kSimsiam, kRandom, kMoco,  kSupervised};
 const RowKind kSemiRows[] = {kRotation, kDeepCluster, kSwav,    kSimclr, kFedca, kCcl,
                              kByol,     kFedema,      kSimsiam, kRandom, kMoco};

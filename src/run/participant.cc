@@ -139,6 +139,7 @@ class Participant {
         .model = experiment_.model,
         .method = experiment_.method,
         .privacy = experiment_.privacy,
+        .features = experiment_.features,
         .channels = input_.shape.channels,
         .classes = static_cast<int>(std::min<uint32_t>(offer_.classes(), 1 << 20)),
         .batch = experiment_.train.batch,
@@ -281,6 +282,7 @@ class Participant {
                                    .weight_decay = train.weight_decay,
                                    .views = {experiment_.views, input_.normalization},
                                    .privacy = experiment_.privacy,
+                                   .features = experiment_.features,
                                    .seed = train.seed};
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome = TrainClient(*method_,

@@ -10,7 +10,11 @@
 namespace kindred {
 
 Json Tally::ToJson() const {
-  Json json = {{"seconds", seconds}, {"images", images}, {"down", bytes_down}, {"up", bytes_up}};
+  Json json = {{"seconds", seconds},
+               {"cpu_seconds", cpu_seconds},
+               {"images", images},
+               {"down", bytes_down},
+               {"up", bytes_up}};
   if (first_knn) json["first"] = *first_knn;
   if (last_knn) json["last"] = *last_knn;
   json["diagnostics"] = diagnostics;
@@ -19,6 +23,7 @@ Json Tally::ToJson() const {
 
 Tally Tally::FromJson(const Json& json) {
   Tally tally{.seconds = json.at("seconds"),
+              .cpu_seconds = json.value("cpu_seconds", 0.0),
               .images = json.at("images"),
               .bytes_down = json.at("down"),
               .bytes_up = json.at("up")};
@@ -100,6 +105,7 @@ void RunRecord::Start(const NamedTensors& initial, LocalStore& store) {
 
 void RunRecord::AddRound(const RoundReport& report) {
   tally_.seconds += report.seconds;
+  tally_.cpu_seconds += report.cpu_seconds;
   tally_.images += report.images;
   tally_.bytes_down += report.bytes_down;
   tally_.bytes_up += report.bytes_up;
@@ -111,6 +117,7 @@ void RunRecord::AddRound(const RoundReport& report) {
                {"who", report.who},
                {"images", report.images},
                {"seconds", report.seconds},
+               {"cpu_seconds", report.cpu_seconds},
                {"bytes_down", report.bytes_down},
                {"bytes_up", report.bytes_up}};
   for (const auto& [name, value] : report.metrics) {

@@ -24,7 +24,7 @@ struct RunIdentity {
 // Sums over the rounds so far; kept in checkpoints, so that a resumed run sums up the whole.
 struct Tally {
   std::optional<double> first_knn, last_knn;
-  double seconds = 0;
+  double seconds = 0, cpu_seconds = 0;
   int64_t images = 0;
   uint64_t bytes_down = 0, bytes_up = 0;
   Metrics diagnostics;  // of the last round

@@ -10,17 +10,18 @@ namespace kindred {
 
 namespace {
 
-// Sections whose keys are a client's own, or the coordinator's own.
+// Whether a setting is not a client's own, nor the coordinator's own.
 bool IsShared(const std::string& setting) {
-  for (const char* section : {"data.", "partition.", "eval.", "server.", "client.", "features."}) {
-    if (setting.starts_with(section)) return false;
+  for (const char* own :
+       {"data.", "partition.", "eval.", "server.", "client.", "features.max_age "}) {
+    if (setting.starts_with(own)) return false;
   }
   return !setting.substr(0, setting.find(' ')).ends_with("path");  // a path is of one machine
 }
 
 // Throws when a method's own setting, as it was understood, is beyond what the client allows.
 void CheckNumber(const std::string& setting, const JoinOptions& join) {
-  for (const char* section : {"train.", "model.", "views.", "privacy."}) {
+  for (const char* section : {"train.", "model.", "views.", "privacy.", "features."}) {
     if (setting.starts_with(section)) return;  // looked at one by one
   }
   const auto equals = setting.find(" = ");

@@ -13,12 +13,16 @@ TEST(Settings, WhatACoordinatorSendsMakesTheSameExperiment) {
   of_server.Apply("train.epochs", "7", "test");
   of_server.Apply("train.lr", "0.0123", "test");
   of_server.Apply("method.name", "byol", "test");
+  of_server.Apply("features.encoder", "global", "test");
+  of_server.Apply("features.weight", "2.5", "test");
   of_server.Apply("data.name", "cifar10", "test");
   of_server.Apply("server.min_clients", "9", "test");
   ApplySettings(SharedSettings(of_server), client, of_client);
   EXPECT_EQ(client.train.epochs, 7);
   EXPECT_EQ(client.train.lr, 0.0123);
   EXPECT_EQ(client.method.name, "byol");
+  EXPECT_EQ(client.features.encoder, "global");
+  EXPECT_EQ(client.features.weight, 2.5);
   EXPECT_EQ(client.data.name, "shapes");  // a client's own
   EXPECT_EQ(client.coordinator.min_clients, 2);
   EXPECT_EQ(SharedSettings(of_client), SharedSettings(of_server));

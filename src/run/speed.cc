@@ -61,6 +61,7 @@ ClientOptions OptionsOf(const Experiment& experiment) {
           .weight_decay = train.weight_decay,
           .views = {experiment.views, {{0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f}}},
           .privacy = experiment.privacy,
+          .features = experiment.features,
           .seed = train.seed};
 }
 
@@ -68,6 +69,7 @@ MethodContext ContextOf(const Experiment& experiment, const std::string& engine)
   MethodContext context = {.model = experiment.model,
                            .method = experiment.method,
                            .privacy = experiment.privacy,
+                           .features = experiment.features,
                            .channels = experiment.data.channels,
                            .classes = kClasses,
                            .batch = experiment.train.batch,

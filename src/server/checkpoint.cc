@@ -70,6 +70,7 @@ RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedT
                         NumberIn(content.metadata, "usual_steps")};
   state.server.global = Under(content.tensors, "global");
   state.server.pool = FeaturePool::FromTensors(Under(content.tensors, "pool"));
+  state.server.optimizer = Under(content.tensors, "optimizer");
   for (const int client : nlohmann::json::parse(content.metadata.at("clients"))) {
     clients[client] = Under(content.tensors, fmt::format("client/{}", client));
   }
@@ -103,6 +104,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   const NamedTensors pool = state.server.pool.ToTensors();
   AddEntries(entries, "global/", state.server.global);
   AddEntries(entries, "pool/", pool);
+  AddEntries(entries, "optimizer/", state.server.optimizer);
   for (const int client : clients) {
     store.With(client, [&](const NamedTensors& local) {
       AddEntries(entries, fmt::format("client/{}/", client), local);
@@ -129,6 +131,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
                                     {"clients", nlohmann::json(clients).dump()}}));
   write_all(state.server.global);
   write_all(pool);
+  write_all(state.server.optimizer);
   for (const int client : clients) store.With(client, write_all);
   out.Commit();
 

@@ -1,6 +1,7 @@
 // Checkpoints: everything needed to go on, written so that a kill at any instant leaves one.
 //
-//   checkpoints/round-12.safetensors   the global model, the feature pool, local states
+//   checkpoints/round-12.safetensors   the global model, the feature pool, the optimiser's and the
+//                                      clients' states
 //   checkpoints/commit.json            the generations that count, newest first, with digests
 #pragma once
 

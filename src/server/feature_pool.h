@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/named_tensors.h"
+#include "privacy/feature_options.h"
 #include "privacy/shared_features.h"
-#include "server/feature_options.h"
 
 namespace kindred {
 

@@ -9,6 +9,8 @@ uint64_t PeakMemory(const MemoryNeed& need) {
   const uint64_t models = 3 * kFloat * need.values;
   const uint64_t rule =
       need.values * (RuleNamed(need.rule.rule).keeps_models ? kFloat * need.in_round : kSum);
+  const OptimizerKind& optimizer = OptimizerNamed(need.optimizer.optimizer);
+  const uint64_t moments = kFloat * need.values * optimizer.moments;
   const uint64_t row = kFloat * need.features_width;
   const uint64_t pool = need.clients * need.features * row;
   const uint64_t arrived = need.in_round * need.features * row;
@@ -16,7 +18,7 @@ uint64_t PeakMemory(const MemoryNeed& need) {
   const uint64_t bank = need.max_remote == 0 ? others : std::min(others, need.max_remote);
   const uint64_t banks =
       std::max(bank * row, std::min(need.in_round * bank * row, need.upload_budget));
-  return models + rule + pool + arrived + banks + need.upload_budget;
+  return models + rule + moments + pool + arrived + banks + need.upload_budget;
 }
 
 }  // namespace kindred

@@ -4,12 +4,14 @@
 #include <cstdint>
 
 #include "aggregate/rule.h"
+#include "server/optimizer_kinds.h"
 
 namespace kindred {
 
 struct MemoryNeed {
   uint64_t values = 0;  // floats of the shared model
   RuleOptions rule = {};
+  OptimizerOptions optimizer = {};
   uint64_t clients = 0;   // that may be enrolled
   uint64_t in_round = 0;  // that a round asks, over-selection included
   uint64_t features = 0;  // rows a client may share
@@ -19,9 +21,9 @@ struct MemoryNeed {
 };
 
 // Bytes at the fullest moment of a round: the global model, the same as it travels and the next,
-// what the rule holds, the feature pool, the features that came in, banks on their way out (within
-// the budget, or a single one) and uploads under way. What the program has beside that is not in
-// it.
+// what the rule and the optimiser hold, the feature pool, the features that came in, banks on their
+// way out (within the budget, or a single one) and uploads under way. What the program has beside
+// that is not in it.
 uint64_t PeakMemory(const MemoryNeed& need);
 
 }  // namespace kindred

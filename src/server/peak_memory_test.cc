@@ -25,6 +25,11 @@ TEST(PeakMemory, HandValues) {
     need.rule.rule = rule;
     EXPECT_EQ(PeakMemory(need), 12000u + 4 * 4000 + 5000 + 32 * (50 + 20 + 28)) << rule;
   }
+  // An optimiser keeps one or two floats per value.
+  for (const auto& [optimizer, bytes] : {std::pair{"momentum", 4000u}, {"yogi", 8000u}}) {
+    need.optimizer.optimizer = optimizer;
+    EXPECT_EQ(PeakMemory(need), 12000u + 4 * 4000 + bytes + 5000 + 32 * (50 + 20 + 28));
+  }
 }
 
 }  // namespace

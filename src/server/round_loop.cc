@@ -1,5 +1,7 @@
 #include "server/round_loop.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +15,7 @@
 #include "server/capped_weights.h"
 #include "server/client_sampling.h"
 #include "server/rank_share.h"
+#include "server/server_optimizer.h"
 
 namespace kindred {
 
@@ -21,6 +24,13 @@ double CosineRate(double lr, int round, int rounds) {
 }
 
 namespace {
+
+// Processor time of this process so far.
+double CpuSeconds() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 // Sums over the clients, and means weighted by their steps, in one order whatever came first.
 void AddUp(const std::map<int, Arrival>& arrivals, RoundReport& report) {
@@ -136,9 +146,12 @@ class Gathered {
   }
 
   const std::map<int, Arrival>& Arrivals() const { return arrivals_; }  // without their models
-  // The new model, made by rank 0.
-  NamedTensors Take(Ranks& ranks) {
+  // The new model, made by rank 0 with what its optimiser keeps.
+  NamedTensors Take(Ranks& ranks, NamedTensors& optimizer) {
     NamedTensors model = ranks.Leads() ? rule_->Take() : Clone(state_.global);
+    if (ranks.Leads()) {
+      StepServer(options_.optimizer, state_.global, options_.trained, model, optimizer);
+    }
     BroadcastTensors(ranks, model);
     return model;
   }
@@ -179,6 +192,7 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
   Check(options.images_of || options.limits.max_share >= 1, "shares of what is not known");
   for (int round = options.first; round < train.rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
+    const double cpu_start = CpuSeconds();
     RoundReport report{.round = round, .lr = CosineRate(train.lr, round, train.rounds)};
     state.pool.DropOld(round, options.features.max_age);
     const auto plan_for = [&](int client) -> Plan {
@@ -202,13 +216,14 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
     AddUp(gathered->Arrivals(), report);
     report.bytes_down = traffic->down;
     report.bytes_up = traffic->up;
-    state.global = gathered->Take(ranks);
+    state.global = gathered->Take(ranks, state.optimizer);
     state.usual = gathered->Usual();
     for (const auto& [client, arrival] : gathered->Arrivals()) {
       if (arrival.features.defined()) state.pool.Replace(client, arrival.features, round);
     }
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.cpu_seconds = CpuSeconds() - cpu_start;
     on_round(report);
   }
 }

@@ -7,6 +7,7 @@
 #include "aggregate/rule_options.h"
 #include "base/ranks.h"
 #include "server/feature_pool.h"
+#include "server/optimizer_kinds.h"
 #include "server/server_options.h"
 #include "server/train_options.h"
 #include "server/update_checks.h"
@@ -25,20 +26,24 @@ struct RoundReport {
   int64_t weight = 0;                     // sum of |D_c|
   uint64_t bytes_down = 0, bytes_up = 0;  // what the plan and the updates carry
   double seconds = 0;
-  Metrics metrics;  // of the clients, means weighted by their steps
+  double cpu_seconds = 0;  // of this process, all its threads
+  Metrics metrics;         // of the clients, means weighted by their steps
 };
 
 // What the server holds between two rounds.
 struct ServerState {
   NamedTensors global;
   FeaturePool pool;
-  UsualDelta usual = {};  // of the last round
+  UsualDelta usual = {};        // of the last round
+  NamedTensors optimizer = {};  // what server.optimizer keeps; of several ranks, rank 0 has it
 };
 
 struct RoundLoopOptions {
   TrainOptions train;
   FeatureOptions features = {};
   RuleOptions rule = {};
+  OptimizerOptions optimizer = {};
+  std::vector<std::string> trained = {};  // TrainedNames: what the optimiser steps
   LimitOptions limits = {};
   double over_selection = 0;    // how many more clients are asked than are wanted, a share of them
   int first = 0;                // round to begin with

@@ -113,6 +113,32 @@ TEST(RunRounds, TheModelBecomesTheMeanWeightedByImages) {
   EXPECT_GE(reports[0].seconds, 0);
 }
 
+TEST(RunRounds, AnOptimizerStepsFromModelToModelAndGoesOnFromItsState) {
+  const OptimizerOptions momentum = {.optimizer = "momentum", .lr = 0.5, .momentum = 0.9};
+  const auto run = [&](int first, int rounds, ServerState state) {
+    FakeTransport transport;
+    transport.count = 3;
+    RunRounds({.train = {.rounds = rounds, .batch = 1},
+               .optimizer = momentum,
+               .trained = {"a"},
+               .limits = {.norm_ratio = 0},
+               .first = first},
+              transport, state, IgnoreRound);
+    return state;
+  };
+  // The round's mean of 8 is 16 / 3 (above): 8 + (16 / 3 - 8) / 2. The counter is as averaged.
+  const ServerState one = run(0, 1, {.global = LoopModel()});
+  EXPECT_FLOAT_EQ(one.global.at("a")[0].item<float>(), 8 - 8.0f / 6);
+  EXPECT_EQ(one.global.at("n").item<int64_t>(), 3);
+  ASSERT_EQ(one.optimizer.size(), 1u);
+  EXPECT_FLOAT_EQ(one.optimizer.at("m/a")[0].item<float>(), -8.0f / 3);
+  // Stopped after the first of two rounds and gone on with, it is the model of both in one go.
+  const ServerState both = run(0, 2, {.global = LoopModel()}), resumed = run(1, 2, one);
+  EXPECT_EQ(DigestOf(resumed.global), DigestOf(both.global));
+  EXPECT_NE(DigestOf(run(1, 2, {.global = one.global}).global), DigestOf(both.global))
+      << "without what it keeps it is another";
+}
+
 TEST(RunRounds, TheRateFallsAsACosine) {
   EXPECT_DOUBLE_EQ(CosineRate(0.06, 0, 10), 0.06);
   EXPECT_NEAR(CosineRate(0.06, 5, 10), 0.03, 1e-15);

@@ -55,8 +55,8 @@ MISTAKES = {
              ("tau 0.101", "= 20, 0.1, 0.9", "= 20, 0.101, 0.9"),
              ("keys are not shuffled", "order = permutation(B, step)", "order = torch.arange(B)"),
              ("one key more in the bank", "STEPS = 20,", "STEPS = 21,"),
-             ("a batch's own keys are negatives", "    bank = ring[:min(count, K)]",
-              "    bank = torch.cat([ring[:min(count, K)], keys])")],
+             ("a batch's own keys are negatives", "negatives], 1)", "negatives, queries @ keys.T], 1)"),
+             ("a query's own earlier keys are negatives", ".masked_fill(own, -math.inf)", "")],
 }
 
 

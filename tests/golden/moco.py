@@ -6,6 +6,7 @@ The network, its weights and the views are in plain.py; the order in which the k
 batch comes from a Philox written out here.
 """
 import json
+import math
 
 import torch
 import torch.nn.functional as F
@@ -45,12 +46,12 @@ def permutation(n, step):
 
 
 torch.set_num_threads(1)
-q, k = Net(), Net()
+q, k = Net(norm=True), Net(norm=True)
 fill(q)
 k.load_state_dict(q.state_dict())
 optimizer = torch.optim.SGD(q.parameters(), LR, momentum=0.9, weight_decay=5e-4)
 bank, losses = torch.empty(0, DIM), []
-ring, count = torch.zeros(K, DIM), 0
+ring, owners, count = torch.zeros(K, DIM), torch.zeros(K, dtype=torch.long), 0
 for step in range(STEPS):
     with torch.no_grad():
         for pk, pq in zip(k.parameters(), q.parameters()):
@@ -58,15 +59,18 @@ for step in range(STEPS):
         order = permutation(B, step)
         keys = k(views(step, 1)[order])[torch.argsort(order)]
     queries = q(views(step, 0))
+    samples = torch.tensor([(5 * step + b) % 19 for b in range(B)])
     bank = ring[:min(count, K)]
-    logits = torch.cat([(queries * keys).sum(1, True), queries @ bank.T], 1) / TAU
+    own = owners[:min(count, K)] == samples[:, None]
+    negatives = (queries @ bank.T).masked_fill(own, -math.inf)
+    logits = torch.cat([(queries * keys).sum(1, True), negatives], 1) / TAU
     loss = F.cross_entropy(logits, torch.zeros(B, dtype=torch.long))
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     losses.append(loss.item())
-    for row in keys:
-        ring[count % K] = row
+    for row, sample in zip(keys, samples):
+        ring[count % K], owners[count % K] = row, sample
         count += 1
 
 result = {"losses": losses, "tensors": {}}
