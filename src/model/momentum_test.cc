@@ -16,14 +16,14 @@ Network MomentumNetwork(uint64_t seed) {
 
 TEST(Momentum, HandValue) {
   Network k = MomentumNetwork(1), q = MomentumNetwork(2);
-  TensorsOf(*k).at("projector/2.bias").fill_(2);
-  TensorsOf(*q).at("projector/2.bias").fill_(10);
+  TensorsOf(*k).at("projector/3.bias").fill_(2);
+  TensorsOf(*q).at("projector/3.bias").fill_(10);
   UpdateMomentum(*k, *q, 0.75);
   // 0.75 x 2 + 0.25 x 10
-  EXPECT_EQ(TensorsOf(*k).at("projector/2.bias")[0].item<float>(), 4);
+  EXPECT_EQ(TensorsOf(*k).at("projector/3.bias")[0].item<float>(), 4);
   UpdateMomentum(*k, *q, 0.75);
   // 0.75 x 4 + 0.25 x 10
-  EXPECT_EQ(TensorsOf(*k).at("projector/2.bias")[3].item<float>(), 5.5);
+  EXPECT_EQ(TensorsOf(*k).at("projector/3.bias")[3].item<float>(), 5.5);
 }
 
 TEST(Momentum, MovesEveryParameterAndNoBuffer) {
@@ -43,7 +43,7 @@ TEST(Momentum, MovesEveryParameterAndNoBuffer) {
                           (1 - kMomentum) * from.at(name).to(torch::kDouble);
     EXPECT_LT((tensor - expected).abs().max().item<double>(), 1e-6) << name;
   }
-  EXPECT_EQ(buffers, 3 * (1 + 4 * 2 + 3));
+  EXPECT_EQ(buffers, 3 * (1 + 4 * 2 + 3 + 1));
   EXPECT_FALSE(
       torch::equal(before.at("encoder/bn1.running_mean"), from.at("encoder/bn1.running_mean")))
       << "the test must be able to see a buffer move";

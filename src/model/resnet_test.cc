@@ -116,15 +116,21 @@ TEST(Network, TensorsArePrefixedByTheirPartAndShareItsMemory) {
   const auto tensors = TensorsOf(*network);
   const auto encoder = Under(tensors, "encoder"), projector = Under(tensors, "projector");
   EXPECT_EQ(encoder.size() + projector.size(), tensors.size());
-  ASSERT_EQ(projector.size(), 4u);
+  ASSERT_EQ(projector.size(), 4u + 5u) << "two layers and a norm";
   EXPECT_EQ(projector.at("0.weight").sizes(), (std::vector<int64_t>{32, 32}));
   EXPECT_EQ(projector.at("0.bias").sizes(), (std::vector<int64_t>{32}));
-  EXPECT_EQ(projector.at("2.weight").sizes(), (std::vector<int64_t>{8, 32}));
-  EXPECT_EQ(projector.at("2.bias").sizes(), (std::vector<int64_t>{8}));
+  EXPECT_EQ(projector.at("3.weight").sizes(), (std::vector<int64_t>{8, 32}));
+  EXPECT_EQ(projector.at("3.bias").sizes(), (std::vector<int64_t>{8}));
+  EXPECT_TRUE(projector.contains("1.running_mean"));
   EXPECT_TRUE(encoder.contains("bn1.running_mean"));
-  tensors.at("projector/2.bias").fill_(5);
-  EXPECT_EQ(network->named_parameters()["projector.2.bias"][0].item<float>(), 5);
-  EXPECT_FALSE(tensors.at("projector/2.bias").requires_grad());
+  Network plain(
+      ModelOptions{.arch = "resnet10", .width = 4, .dim = 8, .projector_norm = false}, 3);
+  const auto without = Under(TensorsOf(*plain), "projector");
+  ASSERT_EQ(without.size(), 4u);
+  EXPECT_EQ(without.at("2.weight").sizes(), (std::vector<int64_t>{8, 32}));
+  tensors.at("projector/3.bias").fill_(5);
+  EXPECT_EQ(network->named_parameters()["projector.3.bias"][0].item<float>(), 5);
+  EXPECT_FALSE(tensors.at("projector/3.bias").requires_grad());
 }
 
 TEST(Network, CopyIntoMakesModelsEqual) {
@@ -150,7 +156,7 @@ TEST(Initialize, IsReproducibleBySeed) {
   EXPECT_EQ(DigestOf(TensorsOf(*a)), DigestOf(TensorsOf(*b)));
   const auto first = TensorsOf(*a), other = TensorsOf(*c);
   for (const char* name : {"encoder/conv1.weight", "encoder/layer4.0.conv2.weight",
-                           "projector/0.weight", "projector/2.bias"}) {
+                           "projector/0.weight", "projector/3.bias"}) {
     EXPECT_FALSE(torch::equal(first.at(name), other.at(name))) << name;
   }
   // Two tensors of one shape draw from streams of their own.
@@ -186,7 +192,8 @@ TEST(Initialize, NormsAreOneAndZeroAndLinearLayersUniform) {
   Initialize(*network, 5);
   int norms = 0;
   for (const auto& [name, tensor] : TensorsOf(*network)) {
-    if (name.starts_with("encoder/") && tensor.dim() == 1) {
+    const bool layer = name.starts_with("projector/0") || name.starts_with("projector/3");
+    if (!layer && tensor.dim() == 1) {
       if (name.ends_with("weight")) {
         EXPECT_TRUE(torch::equal(tensor, torch::ones_like(tensor))) << name;
         ++norms;
@@ -195,18 +202,18 @@ TEST(Initialize, NormsAreOneAndZeroAndLinearLayersUniform) {
         EXPECT_TRUE(torch::equal(tensor, torch::zeros_like(tensor))) << name;
       }
     }
-    if (name.starts_with("projector/")) {
+    if (layer) {
       const double bound = 1 / std::sqrt(64.0);  // both layers have 8 x 8 inputs
       EXPECT_LE(tensor.abs().max().item<double>(), bound) << name;
       EXPECT_GT(tensor.abs().max().item<double>(), 0.8 * bound) << name;
       EXPECT_LT(tensor.min().item<double>(), 0) << name;
     }
-    if (name.starts_with("projector/") && tensor.dim() == 2) {
+    if (layer && tensor.dim() == 2) {
       // Uniform in +-b has deviation b / sqrt(3); n >= 2048 draws know it to about 1 %.
       EXPECT_NEAR(tensor.std().item<double>() * std::sqrt(3.0) * 8, 1, 0.05) << name;
     }
   }
-  EXPECT_EQ(norms, 1 + 4 * 2 + 3);
+  EXPECT_EQ(norms, 1 + 4 * 2 + 3 + 1);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ std::unique_ptr<Method> MethodOf(const Experiment& experiment, const ImageKind& 
   return MakeMethod({.model = experiment.model,
                      .method = experiment.method,
                      .privacy = experiment.privacy,
+                     .features = experiment.features,
                      .channels = images.channels,
                      .classes = images.classes,
                      .batch = experiment.train.batch,

@@ -107,6 +107,8 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
   const RoundLoopOptions rounds = {.train = train,
                                    .features = experiment.features,
                                    .rule = experiment.rule,
+                                   .optimizer = experiment.optimizer,
+                                   .trained = TrainedNames(*method),
                                    .features_width = experiment.model.dim,
                                    .features_most = method->FeaturesToShare()};
   RunRounds(rounds, transport, state, [&](const RoundReport& report) {

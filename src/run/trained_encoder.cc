@@ -73,6 +73,7 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
       MakeMethod({.model = experiment.model,
                   .method = experiment.method,
                   .privacy = experiment.privacy,
+                  .features = experiment.features,
                   .channels = experiment.data.channels,
                   .classes = 2,  // a head comes after the encoder and changes nothing
                   .batch = experiment.train.batch,

@@ -74,7 +74,7 @@ def run(script, method, edit=("", "", "")):
     with contextlib.redirect_stdout(out):
         exec(text, {"__name__": "__main__"})
     result = json.loads(out.getvalue())
-    return result.get(method, result)
+    return result["plain" if method == "moco" else method]
 
 
 def change(right, wrong):

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Writes moco.json: the first five steps of momentum contrast, in plain PyTorch, double precision.
+"""Writes moco.json: the first five steps of momentum contrast, in plain PyTorch, double precision,
+with a batch norm in the projector ("norm") and without ("plain").
 
 Run with Debian's python3-torch (1.13.1): tests/golden/moco.py > tests/golden/moco.json
 The network, its weights and the views are in plain.py; the order in which the key encoder sees a
@@ -45,37 +46,42 @@ def permutation(n, step):
     return torch.tensor(order)
 
 
-torch.set_num_threads(1)
-q, k = Net(norm=True), Net(norm=True)
-fill(q)
-k.load_state_dict(q.state_dict())
-optimizer = torch.optim.SGD(q.parameters(), LR, momentum=0.9, weight_decay=5e-4)
-bank, losses = torch.empty(0, DIM), []
-ring, owners, count = torch.zeros(K, DIM), torch.zeros(K, dtype=torch.long), 0
-for step in range(STEPS):
-    with torch.no_grad():
-        for pk, pq in zip(k.parameters(), q.parameters()):
-            pk.mul_(M).add_(pq, alpha=1 - M)
-        order = permutation(B, step)
-        keys = k(views(step, 1)[order])[torch.argsort(order)]
-    queries = q(views(step, 0))
-    samples = torch.tensor([(5 * step + b) % 19 for b in range(B)])
-    bank = ring[:min(count, K)]
-    own = owners[:min(count, K)] == samples[:, None]
-    negatives = (queries @ bank.T).masked_fill(own, -math.inf)
-    logits = torch.cat([(queries * keys).sum(1, True), negatives], 1) / TAU
-    loss = F.cross_entropy(logits, torch.zeros(B, dtype=torch.long))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    losses.append(loss.item())
-    for row, sample in zip(keys, samples):
-        ring[count % K], owners[count % K] = row, sample
-        count += 1
+def train(norm):
+    """The steps with a projector that has a batch norm or none: losses, tensors, bank."""
+    q, k = Net(norm=norm), Net(norm=norm)
+    fill(q)
+    k.load_state_dict(q.state_dict())
+    optimizer = torch.optim.SGD(q.parameters(), LR, momentum=0.9, weight_decay=5e-4)
+    losses = []
+    ring, owners, count = torch.zeros(K, DIM), torch.zeros(K, dtype=torch.long), 0
+    for step in range(STEPS):
+        with torch.no_grad():
+            for pk, pq in zip(k.parameters(), q.parameters()):
+                pk.mul_(M).add_(pq, alpha=1 - M)
+            order = permutation(B, step)
+            keys = k(views(step, 1)[order])[torch.argsort(order)]
+        queries = q(views(step, 0))
+        samples = torch.tensor([(5 * step + b) % 19 for b in range(B)])
+        bank = ring[:min(count, K)]
+        own = owners[:min(count, K)] == samples[:, None]
+        negatives = (queries @ bank.T).masked_fill(own, -math.inf)
+        logits = torch.cat([(queries * keys).sum(1, True), negatives], 1) / TAU
+        loss = F.cross_entropy(logits, torch.zeros(B, dtype=torch.long))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        for row, sample in zip(keys, samples):
+            ring[count % K], owners[count % K] = row, sample
+            count += 1
 
-result = {"losses": losses, "tensors": {}}
-for prefix, net in (("q", q), ("k", k)):
-    for name, tensor in named(net):
-        result["tensors"][f"{prefix}/{name}"] = probes(tensor)
-result["bank"] = probes(ring)
-print(json.dumps(result, indent=0))
+    result = {"losses": losses, "tensors": {}}
+    for prefix, net in (("q", q), ("k", k)):
+        for name, tensor in named(net):
+            result["tensors"][f"{prefix}/{name}"] = probes(tensor)
+    result["bank"] = probes(ring)
+    return result
+
+
+torch.set_num_threads(1)
+print(json.dumps({"norm": train(True), "plain": train(False)}, indent=0))
