@@ -200,7 +200,10 @@ std::string ToMarkdown(const ResultTable& table) {
     text += fmt::format("- Another order than the paper's on {}.\n", note);
   }
   for (const auto& note : PairedNotes(table)) {
-    text += fmt::format("- Differences within a seed, {}.\n", note);
+    text += fmt::format("- Differences within a seed with 95 % intervals, {}.\n", note);
+  }
+  for (const auto& note : CostNotes(table)) {
+    text += fmt::format("- Seconds of one core for training, {}.\n", note);
   }
   for (size_t row = 0; row < table.rows.size(); ++row) {
     for (size_t column = 0; column < table.columns.size(); ++column) {
@@ -243,6 +246,7 @@ Json ToJson(const ResultTable& table) {
   json["cells"] = Json::array();
   json["order_notes"] = OrderNotes(table);
   json["paired_notes"] = PairedNotes(table);
+  json["cost_notes"] = CostNotes(table);
   json["missing_notes"] = MissingNotes(table);
   json["error_note"] = ErrorNote(table);
   json["protocols"] = Protocols(table);

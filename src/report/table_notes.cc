@@ -4,10 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
 namespace kindred {
+namespace {
+
+// Half of the 95 % interval of a mean of n numbers, in their standard errors: Student's t with
+// n - 1 degrees of freedom at .975; above ten degrees the bound of ten, which is wider.
+double HalfInterval(size_t n) {
+  constexpr double kT[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+  return kT[std::min(n - 2, std::size(kT) - 1)];
+}
+
+}  // namespace
 
 std::vector<std::string> OrderNotes(const ResultTable& table) {
   std::vector<std::string> notes;
@@ -82,12 +93,37 @@ std::vector<std::string> PairedNotes(const ResultTable& table) {
         gaps.scores.push_back({.seed = score.seed, .accuracy = score.accuracy - at->second});
       }
       if (gaps.scores.size() < 2) continue;
-      text += fmt::format("{}{} {:+.2f} ± {:.2f} ({} seeds)", text.empty() ? "" : "; ",
-                          table.rows[row].title, gaps.Mean(), gaps.Deviation(), gaps.scores.size());
+      const size_t seeds = gaps.scores.size();
+      const double half =
+          HalfInterval(seeds) * gaps.Deviation() / std::sqrt(static_cast<double>(seeds));
+      text += fmt::format("{}{} {:+.2f} ({:+.2f} to {:+.2f}, {} seeds)", text.empty() ? "" : "; ",
+                          table.rows[row].title, gaps.Mean(), gaps.Mean() - half,
+                          gaps.Mean() + half, seeds);
     }
     if (text.empty()) continue;
     notes.push_back(
         fmt::format("{}, to {}: {}", ColumnTitle(table.columns[column]), base->title, text));
+  }
+  return notes;
+}
+
+std::vector<std::string> CostNotes(const ResultTable& table) {
+  std::vector<std::string> notes;
+  for (size_t column = 0; column < table.columns.size(); ++column) {
+    std::string text;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      TableCell costs;
+      for (const auto& score : table.cells[row][column].scores) {
+        const Json training = score.provenance.value("training", Json::object());
+        const Json seconds = training.is_object() ? training.value("cpu_seconds", Json()) : Json();
+        if (seconds.is_number()) costs.scores.push_back({.accuracy = seconds.get<double>()});
+      }
+      if (costs.scores.empty()) continue;
+      text += fmt::format("{}{} {:.0f}", text.empty() ? "" : "; ", table.rows[row].title,
+                          costs.Mean());
+    }
+    if (text.empty()) continue;
+    notes.push_back(fmt::format("{}: {}", ColumnTitle(table.columns[column]), text));
   }
   return notes;
 }

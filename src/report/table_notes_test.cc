@@ -36,10 +36,22 @@ TEST(TableNotes, TiesContradictNothing) {
 }
 
 TEST(TableNotes, DifferencesAreTakenWithinASeed) {
+  // Differences of 1 and 2: a standard error of .5, and t = 12.706 with one degree of freedom.
   const auto notes = PairedNotes(Filled({{37}, {41, 52}, {40, 50}}));
   ASSERT_EQ(notes.size(), 1);
-  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear, to CCL: FedSimCLR +1.50 ± 0.71 (2 seeds)");
+  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear, to CCL: FedSimCLR +1.50 (-4.85 to +7.85, 2 seeds)");
   EXPECT_TRUE(PairedNotes(Filled({{37}, {41}, {40}})).empty());
+}
+
+TEST(TableNotes, SaysWhatTrainingCost) {
+  ResultTable table = Filled({{40}, {41, 42}, {42}});
+  EXPECT_TRUE(CostNotes(table).empty());
+  table.cells[1][0].scores[0].provenance = {{"training", {{"cpu_seconds", 300}}}};
+  table.cells[1][0].scores[1].provenance = {{"training", {{"cpu_seconds", 340.2}}}};
+  table.cells[2][0].scores[0].provenance = {{"training", {{"cpu_seconds", 170}}}};
+  const auto notes = CostNotes(table);
+  ASSERT_EQ(notes.size(), 1);
+  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear: FedSimCLR 320; CCL 170");
 }
 
 TEST(TableNotes, SaysWhoseNumbersAreMissing) {

@@ -319,6 +319,7 @@ void Reproduction::Score(PlannedScore& score, const std::atomic<bool>& stop) {
   if (const auto summary = FinishedSummary(RunDir(folder)); summary && !score.random) {
     result["training"] = {
         {"model_digest", (*summary)["model_digest"]}, {"seconds", (*summary)["seconds"]},
+        {"cpu_seconds", summary->value("cpu_seconds", Json())},
         {"bytes_down", (*summary)["bytes_down"]},     {"bytes_up", (*summary)["bytes_up"]},
         {"version", summary->value("version", "")},   {"commit", summary->value("commit", "")}};
   }

@@ -37,7 +37,7 @@ Tally Tally::FromJson(const Json& json) {
 
 std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
   constexpr int kFirstRounds = 2;
-  constexpr double kCollapsed = 0.85, kSharedCollapsed = 0.95;
+  constexpr double kCollapsed = 0.7, kLeastRank = 2.5, kSharedCollapsed = 0.95;
   constexpr int kRoundsToLearn = 5;
   constexpr double kGuessing = 0.99;
   const auto value = [&](const char* name) {
@@ -45,11 +45,12 @@ std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
     return at == metrics.end() ? 0.0 : at->second;
   };
   if (round < kFirstRounds) return std::nullopt;
-  if (value("feature_cosine") > kCollapsed) {
+  const bool flat = metrics.contains("feature_rank") && value("feature_rank") < kLeastRank;
+  if (value("feature_cosine") > kCollapsed || flat) {
     return fmt::format(
         "the features collapse: any two have a cosine of {:.2f}, their effective rank is {:.1f}; "
-        "more negatives of a client's own, a higher temperature or a lower train.lr may spread "
-        "them, where the method has a choice",
+        "model.projector_norm = true, more negatives of a client's own, a higher temperature or a "
+        "lower train.lr may spread them, where the method has a choice",
         value("feature_cosine"), value("feature_rank"));
   }
   if (value("shared_cosine") > kSharedCollapsed) {

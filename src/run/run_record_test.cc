@@ -80,11 +80,15 @@ TEST(RunRecord, RefusesTheCheckpointOfAnotherRun) {
 }
 
 TEST(WhyNotLearning, WarnsOfFeaturesThatAreNearlyOnePoint) {
-  const Metrics healthy = {{"feature_cosine", 0.5}, {"shared_cosine", 0.9}};
+  const Metrics healthy = {{"feature_cosine", 0.5}, {"feature_rank", 4.1}, {"shared_cosine", 0.9}};
   const Metrics collapsed = {{"feature_cosine", 0.89}, {"feature_rank", 1.4}};
+  const Metrics close = {{"feature_cosine", 0.77}, {"feature_rank", 2.8}};
+  const Metrics flat = {{"feature_cosine", 0.4}, {"feature_rank", 2.0}};
   const Metrics shared = {{"feature_cosine", 0.5}, {"shared_cosine", 0.97}};
   EXPECT_FALSE(WhyNotLearning(5, healthy));
   EXPECT_FALSE(WhyNotLearning(5, {})) << "a method without features";
+  EXPECT_TRUE(WhyNotLearning(5, close));
+  EXPECT_TRUE(WhyNotLearning(5, flat)) << "a plane is not enough";
   EXPECT_FALSE(WhyNotLearning(1, collapsed)) << "still near random weights";
   EXPECT_NE(WhyNotLearning(2, collapsed).value_or("").find("cosine of 0.89"), std::string::npos);
   for (const auto& kind : MethodKinds()) {

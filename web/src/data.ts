@@ -91,6 +91,7 @@ export interface TableJson {
   order_notes: string[];
   missing_notes?: string[]; // these and the next ones: not in older tables
   paired_notes?: string[];
+  cost_notes?: string[];
   protocols?: string[];
   error_note?: string;
 }

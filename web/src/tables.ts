@@ -191,7 +191,8 @@ export function tableSection(table: TableJson, index: number, named: boolean): H
     ...table.rows.filter((row) => row.note).map((row) => `${row.title}: ${row.note}.`),
     ...(table.missing_notes ?? []).map((note) => `Not run, so that marks are among the others, on ${note}.`),
     ...table.order_notes.map((note) => `Another order than the paper's on ${note}.`),
-    ...(table.paired_notes ?? []).map((note) => `Differences within a seed, ${note}.`),
+    ...(table.paired_notes ?? []).map((note) => `Differences within a seed with 95 % intervals, ${note}.`),
+    ...(table.cost_notes ?? []).map((note) => `Seconds of one core for training, ${note}.`),
   ];
   const figures = el('div', { class: 'grid pairs' });
   table.columns.forEach((column, c) => {
