@@ -122,6 +122,25 @@ TEST(Federation, HasTheDigestOfTheSimulationAndLeavesTheModelWithEveryClient) {
   EXPECT_NE(again.err.find("finished"), std::string::npos) << again.err;
 }
 
+// What the coordinator alone decides, and what it tells its clients of their features.
+TEST(Federation, HasTheDigestOfTheSimulationWithAServerOptimizerAndWeighedFeatures) {
+  Federation federation(kTinyFile +
+                            " --set server.optimizer=yogi --set features.encoder=global"
+                            " --set features.weight=2 --set features.max_remote=70",
+                        5);
+  federation.address = FreeAddress();
+  federation.Issue();
+  federation.Serve();
+  for (int i = 0; i < 5; ++i) {
+    federation.JoinWith(i, fmt::format("--config {} --set client.share={}/5 "
+                                       "--set client.key=seeded",
+                                       kTinyFile, i));
+  }
+  const std::string digest = federation.TrainDigest();
+  EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
+  EXPECT_EQ(federation.ServedDigest(), digest);
+}
+
 // Files may not grow beyond 100 kB: neither the coordinator's checkpoints nor what a client keeps
 // can be written. Rounds go on, both say so; a trained model that could not be saved is no success,
 // and when there is room again the run ends with it.

@@ -94,8 +94,13 @@ TEST_F(Ranks_, OneDigestWithARuleThatKeepsModels) {
   ExpectOneDigest(" --set server.rule=median", {2});
 }
 
+TEST_F(Ranks_, OneDigestWithAServerOptimizerAndFeaturesOfTheGlobalModel) {
+  ExpectOneDigest(" --set server.optimizer=momentum --set features.encoder=global", {2});
+}
+
+// Rank 0 alone has what the optimiser keeps.
 TEST_F(Ranks_, ARunOfFourRanksGoesOnOnTwo) {
-  const std::string settings = " --set train.rounds=20";
+  const std::string settings = " --set train.rounds=20 --set server.optimizer=adam";
   ASSERT_EQ(Kindred(folder, kTinyRun + settings + " --out alone").code, 0);
   // Stopped after its second checkpoint; what was committed is whole.
   {

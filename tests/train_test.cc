@@ -146,6 +146,33 @@ TEST(Train, EveryRuleHasOneModelForAnyWorkers) {
   EXPECT_NE(bound.err.find("norm: "), std::string::npos) << bound.err;
 }
 
+// What a server's optimiser keeps is in the checkpoints.
+TEST(Train, EveryOptimizerHasOneModelForAnyWorkersAndAfterAKill) {
+  const auto folder = TestFolder();
+  const auto kinds =
+      nlohmann::json::parse(Kindred(folder, "list optimizers --json").out)["optimizers"];
+  ASSERT_GE(kinds.size(), 4u);
+  std::set<std::string> digests;
+  for (const auto& kind : kinds) {
+    const std::string name = kind["name"];
+    const auto run = [&](const std::string& out, const std::string& more) {
+      return fmt::format("{} --set server.optimizer={} --out {}-{} {}", kTinySix, name, name, out,
+                         more);
+    };
+    const Ran one = Kindred(folder, run("one", "--workers 1"));
+    ASSERT_EQ(one.code, 0) << one.err;
+    const std::string digest = DigestIn(folder, name + "-one");
+    EXPECT_TRUE(digests.insert(digest).second) << name << " is another optimiser";
+    RunUntilFile(folder, run("two", "--workers 2"), name + "-two/checkpoints/commit.json");
+    const Ran two = Kindred(folder, run("two", "--workers 2 --resume"));
+    ASSERT_EQ(two.code, 0) << two.err;
+    EXPECT_EQ(DigestIn(folder, name + "-two"), digest) << name;
+  }
+  ExpectFailure(
+      Kindred(folder, "train --resume --out adam-one --set server.optimizer=yogi"), 2,
+      "was started with server.optimizer = \"adam\", now it is server.optimizer = \"yogi\"");
+}
+
 // One client a round: further workers become threads inside its convolutions.
 TEST(Train, ThreadsInsideAClientDoNotChangeTheModel) {
   const auto folder = TestFolder();
@@ -403,6 +430,11 @@ TEST(Train, RefusesWhatCannotBeTrained) {
   expect("method.name=mocco", "one of ccl, moco");
   expect("partition.scheme=iid --set partition.clients=200", "client 0 has 3 images");
   expect("ccl.neighbors=64", "ccl.neighbors = 64");
+  expect("server.momentum=1", "server.momentum = 1");
+  expect("server.lr=-1", "server.lr = -1");
+  expect("server.optimizer=lion", "one of none, momentum, adam, yogi");
+  expect("features.weight=-1", "features.weight = -1");
+  expect("partition.scheme=oneclass --set partition.clients=3", "one client for each of the");
 }
 
 TEST(Train, UnlabeledImagesNeedNoLabels) {
