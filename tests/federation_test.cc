@@ -141,6 +141,25 @@ TEST(Federation, HasTheDigestOfTheSimulationWithAServerOptimizerAndWeighedFeatur
   EXPECT_EQ(federation.ServedDigest(), digest);
 }
 
+// A client's own limit, which the coordinator does not know.
+TEST(Federation, AClientRefusesMoreRemoteFeaturesThanItTakes) {
+  Federation federation(kTinyFile, 5);
+  federation.address = FreeAddress();
+  federation.Issue();
+  federation.Serve();
+  for (int i = 0; i < 5; ++i) {
+    federation.JoinWith(
+        i, fmt::format("--config {} --set client.share={}/5 --set features.max_remote={}",
+                       kTinyFile, i, i == 0 ? 7 : 0));
+  }
+  auto& strict = *federation.joined[0];
+  EXPECT_EQ(strict.Wait(120), 4) << strict.Log();
+  EXPECT_NE(strict.Log().find("256 remote features, features.max_remote allows 7"),
+            std::string::npos)
+      << strict.Log();
+  EXPECT_EQ(federation.server->Wait(300), 0) << federation.server->Log();
+}
+
 // Files may not grow beyond 100 kB: neither the coordinator's checkpoints nor what a client keeps
 // can be written. Rounds go on, both say so; a trained model that could not be saved is no success,
 // and when there is room again the run ends with it.

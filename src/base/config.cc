@@ -194,6 +194,10 @@ void Config::Bind(const std::string& name, Field field, std::string meaning, All
   keys_.push_back({name, field, std::move(meaning), std::move(allowed)});
 }
 
+void Config::BindRetired(const std::string& name, std::string neutral) {
+  retired_[name] = std::move(neutral);
+}
+
 const Config::Key* Config::FindOrNull(const std::string& name) const {
   const auto at =
       std::find_if(keys_.begin(), keys_.end(), [&](const Key& key) { return key.name == name; });
@@ -252,8 +256,14 @@ void Config::ApplyText(std::string_view text, const std::string& origin) {
     for (const auto& [key, value] : *table) {
       const std::string name = fmt::format("{}.{}", section.str(), key.str());
       const std::string line = fmt::format("{}:{}", origin, value.source().begin.line);
-      Find(name, line);
-      Apply(name, TextOf(value, name, line), line);
+      const auto retired = retired_.find(name);
+      if (retired == retired_.end()) {
+        Find(name, line);
+        Apply(name, TextOf(value, name, line), line);
+      } else if (TextOf(value, name, line) != retired->second) {
+        throw UsageError("{} (from {}) is no longer there, and only {} did nothing; leave it out",
+                         name, Printable(line), retired->second);
+      }
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,6 +30,10 @@ class Config {
 
   // Binds `section.key` to a field, which holds the default and outlives this Config.
   void Bind(const std::string& name, Field field, std::string meaning, Allowed allowed = {});
+
+  // A key that there was in earlier versions: the configurations of their runs still open while it
+  // has the value that did nothing.
+  void BindRetired(const std::string& name, std::string neutral);
 
   // Each throws a usage error that names the key, where it was set, and the nearest known key when
   // it is unknown.
@@ -63,6 +68,7 @@ class Config {
   Key& Find(const std::string& name, const std::string& origin);
   const Key* FindOrNull(const std::string& name) const;
 
+  std::map<std::string, std::string> retired_;
   std::vector<Key> keys_;  // in the order bound; a section's keys are bound together
 };
 

@@ -129,6 +129,20 @@ TEST(Config, ItsTomlReadsBackTheSame) {
   EXPECT_EQ(again.mean, options.mean);
 }
 
+TEST(Config, ARetiredKeyIsReadWhileItDidNothing) {
+  const auto folder = TestFolder();
+  Options options;
+  Config config = BindOptions(options);
+  config.BindRetired("train.gone", "0");
+  EXPECT_NO_THROW(config.ApplyFile(WriteConfig(folder, "[train]\ngone = 0.0\nrounds = 9\n")));
+  EXPECT_EQ(options.rounds, 9);
+  ExpectError(ExitCode::kUsage, "train.gone",
+              [&] { config.ApplyFile(WriteConfig(folder, "[train]\ngone = 0.5\n")); });
+  ExpectError(ExitCode::kUsage, "unknown key train.gone",
+              [&] { config.ApplyAssignment("train.gone=0"); });
+  EXPECT_EQ(config.ToToml().find("gone"), std::string::npos);
+}
+
 TEST(Config, WritesAnyTextAsToml) {
   const auto folder = TestFolder();
   const std::string odd = "a \"quoted\" \\ path\nwith\ttabs, \x7f and ü";

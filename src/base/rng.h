@@ -32,7 +32,7 @@ enum class Purpose : uint64_t {
   kParticipation = 8,
   kCandidates = 9,
   kRemote = 10,
-  kMixViews = 11,
+  kMixViews = 11,  // no longer drawn
   kHoldOut = 12,
   kLabeled = 13,
   kEvalViews = 14,

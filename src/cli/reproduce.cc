@@ -17,8 +17,7 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
   command->add_option("--scale", choice.scale, "full, small, long, mid, lab or tiny")
       ->capture_default_str();
   list("--datasets", choice.datasets, "default: cifar10,fashion-mnist,cifar100");
-  list("--settings", choice.settings,
-       "default: noniid1,oneclass,iid,noniid2; the ablation: noniid1");
+  list("--settings", choice.settings, "default: noniid1,iid,noniid2; the ablation: noniid1");
   list("--methods", choice.methods, "rows, such as ccl,simclr,moco; default: all");
   command->add_option("--seeds", choice.seeds, "runs of each cell, train.seed 0, 1, ...")
       ->capture_default_str()

@@ -27,6 +27,7 @@ class Ccl : public Method {
       : options_(context.method.Of<CclOptions>()),
         features_(context.features),
         batch_statistics_(context.privacy.statistics == "batch"),
+        norms_(context.model.projector_norm),
         dim_(context.model.dim),
         q_(context.model, context.channels),
         k_(context.model, context.channels) {
@@ -44,6 +45,8 @@ class Ccl : public Method {
   }
 
   std::string EncoderPrefix() const override { return "q/encoder"; }
+  bool NormsFeatures() const override { return norms_; }
+  bool ShufflesBatches() const override { return true; }
   std::vector<at::Tensor> Trained() const override { return q_->parameters(); }
   NamedTensors NewLocalState() const override { return NewLocalBank(options_.bank, dim_); }
 
@@ -165,7 +168,7 @@ class Ccl : public Method {
 
   CclOptions options_;
   FeatureOptions features_;
-  bool batch_statistics_;
+  bool batch_statistics_, norms_;
   int64_t dim_;
   Network q_, k_;
   // Of the round under way.
@@ -184,6 +187,7 @@ class Ccl : public Method {
 
 std::unique_ptr<Method> MakeCcl(const MethodContext& context) {
   const CclOptions& ccl = context.method.Of<CclOptions>();
+  if (context.model.projector_norm) CheckBatchNorm(context);
   if (ccl.bank < context.batch) {
     throw UsageError(
         "ccl.bank = {} is below train.batch = {}: a batch's own keys would push each other out; "

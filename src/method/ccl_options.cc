@@ -18,6 +18,7 @@ void Bind(Config& config, CclOptions& options) {
               {.least = 0, .most = 1000});
   config.Bind("ccl.warmup", &options.warmup, "share of the rounds over which lambda rises from 0",
               {.least = 0, .most = 1});
+  config.BindRetired("ccl.encoded", "0");
   config.Bind("ccl.momentum", &options.momentum, "m: how slowly the momentum model follows",
               {.least = 0, .most = 1});
   config.Bind("ccl.symmetric", &options.symmetric,

@@ -127,9 +127,13 @@ class Method {
   // The unit features that others use, [n, D], of n normalised images; changes nothing.
   virtual at::Tensor FeaturesOf(const at::Tensor& images);
 
-  // Whether its features go through a batch norm, which is to see a batch whole and tells nothing
-  // of one image: batches are not split, and a client needs two images.
+  // Whether its features go through a batch norm, which learns nothing from one image: a client
+  // needs two.
   virtual bool NormsFeatures() const { return false; }
+
+  // Whether views of an image are normed in other groups than each other, so that a batch may be
+  // split.
+  virtual bool ShufflesBatches() const { return false; }
 
   // What a result must name beside the method, such as other images it learned from; empty:
   // nothing.

@@ -82,6 +82,12 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
       const NamedTensors start = Clone(fresh->Shared());
       EXPECT_EQ(start.size(), used->Shared().size());
       EXPECT_FALSE(Under(start, fresh->EncoderPrefix()).empty());
+      // All that SGD changes is shared, by names: the server's optimiser steps it.
+      const auto trained = TrainedNames(*fresh);
+      EXPECT_EQ(trained.size(), fresh->Trained().size()) << kind.name;
+      for (const auto& name : trained) {
+        EXPECT_FALSE(name.starts_with("k/") || name.find("running_") != std::string::npos) << name;
+      }
       NamedTensors local = fresh->NewLocalState(), same = used->NewLocalState(),
                    other = used->NewLocalState();
       for (int round = 0; round < 3; ++round) {  // the second begins with what the first kept

@@ -123,8 +123,7 @@ TEST(Network, TensorsArePrefixedByTheirPartAndShareItsMemory) {
   EXPECT_EQ(projector.at("3.bias").sizes(), (std::vector<int64_t>{8}));
   EXPECT_TRUE(projector.contains("1.running_mean"));
   EXPECT_TRUE(encoder.contains("bn1.running_mean"));
-  Network plain(
-      ModelOptions{.arch = "resnet10", .width = 4, .dim = 8, .projector_norm = false}, 3);
+  Network plain(ModelOptions{.arch = "resnet10", .width = 4, .dim = 8, .projector_norm = false}, 3);
   const auto without = Under(TensorsOf(*plain), "projector");
   ASSERT_EQ(without.size(), 4u);
   EXPECT_EQ(without.at("2.weight").sizes(), (std::vector<int64_t>{8, 32}));

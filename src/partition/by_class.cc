@@ -75,7 +75,9 @@ Partition DealOneClass(const PartitionInput& input) {
         "partition.clients and partition.classes_per_client, or take noniid1",
         input.classes);
   }
-  return DealImages(input, DealClasses(input.classes, input.classes, 1, options.seed));
+  PartitionInput one = input;
+  one.options.clients = input.classes;
+  return DealNonIid1(one);
 }
 
 Partition DealNonIid2(const PartitionInput& input) {

@@ -15,7 +15,7 @@ void Bind(Config& config, FeatureOptions& options) {
               "rounds after which a client's shared features are dropped",
               {.least = 1, .most = 1 << 20});
   config.Bind("features.max_remote", &options.max_remote,
-              "rows of others' features that a client is sent at most; 0: all",
+              "rows of others' features that a client is sent, or takes, at most; 0: all",
               {.least = 0, .most = 1 << 30});
 }
 

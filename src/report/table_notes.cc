@@ -119,8 +119,8 @@ std::vector<std::string> CostNotes(const ResultTable& table) {
         if (seconds.is_number()) costs.scores.push_back({.accuracy = seconds.get<double>()});
       }
       if (costs.scores.empty()) continue;
-      text += fmt::format("{}{} {:.0f}", text.empty() ? "" : "; ", table.rows[row].title,
-                          costs.Mean());
+      text +=
+          fmt::format("{}{} {:.0f}", text.empty() ? "" : "; ", table.rows[row].title, costs.Mean());
     }
     if (text.empty()) continue;
     notes.push_back(fmt::format("{}: {}", ColumnTitle(table.columns[column]), text));

@@ -16,11 +16,11 @@ std::vector<std::string> OrderNotes(const ResultTable& table);
 std::vector<std::string> MissingNotes(const ResultTable& table);
 
 // How far the rows are from the yardstick, seed by seed, the mean with its 95 % interval by
-// Student's t: a line each column with two seeds or more. What a seed does to both rows alike drops
-// out.
+// Student's t: one line per column with two seeds or more. What a seed does to both rows alike
+// drops out.
 std::vector<std::string> PairedNotes(const ResultTable& table);
 
-// What training took each row, in seconds of one core, mean over its numbers: a line each column.
+// What training took each row, in seconds of one core, mean over its numbers: one line per column.
 std::vector<std::string> CostNotes(const ResultTable& table);
 
 // How far a number is to be trusted by its count of test images; empty: that is not known.

@@ -39,7 +39,8 @@ TEST(TableNotes, DifferencesAreTakenWithinASeed) {
   // Differences of 1 and 2: a standard error of .5, and t = 12.706 with one degree of freedom.
   const auto notes = PairedNotes(Filled({{37}, {41, 52}, {40, 50}}));
   ASSERT_EQ(notes.size(), 1);
-  EXPECT_EQ(notes[0], "CIFAR-10, non-IID 1, linear, to CCL: FedSimCLR +1.50 (-4.85 to +7.85, 2 seeds)");
+  EXPECT_EQ(notes[0],
+            "CIFAR-10, non-IID 1, linear, to CCL: FedSimCLR +1.50 (-4.85 to +7.85, 2 seeds)");
   EXPECT_TRUE(PairedNotes(Filled({{37}, {41}, {40}})).empty());
 }
 

@@ -173,7 +173,8 @@ Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace&
   }
   const uint64_t pool = clients * sizes.features;
   // Two checkpoints and the one that is being written.
-  findings.push_back(LookAtDisk(place.out, 3 * (sizes.model + pool)));
+  const uint64_t moments = OptimizerNamed(experiment.optimizer.optimizer).moments * sizes.model;
+  findings.push_back(LookAtDisk(place.out, 3 * (sizes.model + moments + pool)));
   findings.push_back(
       LookAtMemory((static_cast<uint64_t>(server.upload_memory) << 20) + 8 * sizes.model + 4 * pool,
                    "lower server.upload_memory, or end other programs"));

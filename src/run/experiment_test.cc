@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "method/method.h"
+#include "run/paper_tables.h"
 #include "tests/folders.h"
 
 namespace kindred {
@@ -24,17 +25,20 @@ TEST(Configs, WhatIsShownCanBeReadBack) {
 // A file a method, over a file a scale: each pair is a configuration that can be trained.
 TEST(Configs, EveryMethodCanBeMadeAtEveryScale) {
   const std::filesystem::path folder = std::string(KINDRED_SOURCE_DIR) + "/configs";
-  for (const char* scale : {"tiny", "demo", "lab", "small", "full"}) {
+  std::vector<std::string> scales = {"demo"};
+  scales.insert(scales.end(), ScaleNames().begin(), ScaleNames().end());
+  for (const auto& scale : scales) {
     for (const auto& kind : MethodKinds()) {
       Experiment experiment;
       Config config = BindExperiment(experiment);
-      config.ApplyFile(folder / (std::string(scale) + ".toml"));
+      config.ApplyFile(folder / (scale + ".toml"));
       config.ApplyFile(folder / "methods" / (std::string(kind.name) + ".toml"));
       EXPECT_EQ(experiment.method.name, kind.name);
       EXPECT_EQ(experiment.train.batch % experiment.model.bn_splits, 0) << scale << kind.name;
       const auto method = MakeMethod({.model = experiment.model,
                                       .method = experiment.method,
                                       .privacy = experiment.privacy,
+                                      .features = experiment.features,
                                       .channels = experiment.data.channels,
                                       .classes = 10,
                                       .batch = experiment.train.batch});

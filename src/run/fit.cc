@@ -13,7 +13,8 @@
 namespace kindred {
 
 void CheckSplits(const Method& method, const MethodContext& context) {
-  if (!method.NormsFeatures() || context.model.bn_splits == 1) return;
+  const bool whole = method.NormsFeatures() && !method.ShufflesBatches();
+  if (!whole || context.model.bn_splits == 1) return;
   throw UsageError(
       "model.bn_splits = {}: the batch norm of method.name = {} must see a batch whole; set "
       "model.bn_splits = 1, as its file in configs/methods does, which goes after the scale's",

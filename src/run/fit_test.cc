@@ -38,6 +38,13 @@ TEST(Fit, WarnsOfClientsWithOneImageWhereABatchNormNeedsTwo) {
   EXPECT_TRUE(WhyTooFewImages(*simclr, partition).value_or("").starts_with("2 of 3 clients"));
   EXPECT_FALSE(WhyTooFewImages(*simclr, two));
   EXPECT_FALSE(WhyTooFewImages(*MakeMethod(FitContext("rotation", 1)), partition));
+  MethodContext ccl = FitContext("ccl", 2);
+  EXPECT_TRUE(WhyTooFewImages(*MakeMethod(ccl), partition));
+  ccl.model.projector_norm = false;
+  EXPECT_FALSE(WhyTooFewImages(*MakeMethod(ccl), partition));
+  ccl.model.projector_norm = true;
+  ccl.batch = 1;
+  ExpectError(ExitCode::kUsage, "train.batch = 1", [&] { MakeMethod(ccl); });
 }
 
 }  // namespace

@@ -226,6 +226,11 @@ class Participant {
     if (plan.bank_rows() == 0) return bank;
     const uint64_t most = static_cast<uint64_t>(experiment_.join.max_download) << 20;
     const auto width = static_cast<uint64_t>(shape_.width);
+    const auto wanted = static_cast<uint64_t>(experiment_.features.max_remote);
+    if (wanted > 0 && plan.bank_rows() > wanted) {
+      throw NetworkError("the coordinator sends {} remote features, features.max_remote allows {}",
+                         plan.bank_rows(), wanted);
+    }
     if (plan.bank_rows() > most / width ||
         plan.bank_bytes() != BytesOfRows(plan.bank_rows(), width, shape_.precision)) {
       throw NetworkError("the coordinator's bank of {} rows cannot have {} bytes", plan.bank_rows(),

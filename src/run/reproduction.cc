@@ -317,11 +317,13 @@ void Reproduction::Score(PlannedScore& score, const std::atomic<bool>& stop) {
   Json result = EvaluateTrained(*score.metric, resolved, trained);
   result["run"] = run.name;
   if (const auto summary = FinishedSummary(RunDir(folder)); summary && !score.random) {
-    result["training"] = {
-        {"model_digest", (*summary)["model_digest"]}, {"seconds", (*summary)["seconds"]},
-        {"cpu_seconds", summary->value("cpu_seconds", Json())},
-        {"bytes_down", (*summary)["bytes_down"]},     {"bytes_up", (*summary)["bytes_up"]},
-        {"version", summary->value("version", "")},   {"commit", summary->value("commit", "")}};
+    result["training"] = {{"model_digest", (*summary)["model_digest"]},
+                          {"seconds", (*summary)["seconds"]},
+                          {"cpu_seconds", summary->value("cpu_seconds", Json())},
+                          {"bytes_down", (*summary)["bytes_down"]},
+                          {"bytes_up", (*summary)["bytes_up"]},
+                          {"version", summary->value("version", "")},
+                          {"commit", summary->value("commit", "")}};
   }
   files_.Write(key, std::move(result));
   score.done = true;

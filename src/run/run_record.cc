@@ -45,12 +45,12 @@ std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
     return at == metrics.end() ? 0.0 : at->second;
   };
   if (round < kFirstRounds) return std::nullopt;
-  const bool flat = metrics.contains("feature_rank") && value("feature_rank") < kLeastRank;
+  const bool flat = value("feature_rank") > 0 && value("feature_rank") < kLeastRank;
   if (value("feature_cosine") > kCollapsed || flat) {
     return fmt::format(
         "the features collapse: any two have a cosine of {:.2f}, their effective rank is {:.1f}; "
-        "model.projector_norm = true, more negatives of a client's own, a higher temperature or a "
-        "lower train.lr may spread them, where the method has a choice",
+        "a batch norm in the projector (model.projector_norm), more negatives of a client's own, a "
+        "higher temperature or a lower train.lr may spread them, where the method has a choice",
         value("feature_cosine"), value("feature_rank"));
   }
   if (value("shared_cosine") > kSharedCollapsed) {

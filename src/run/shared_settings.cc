@@ -10,10 +10,9 @@ namespace kindred {
 
 namespace {
 
-// Whether a setting is not a client's own, nor the coordinator's own.
+// Whether the coordinator sends this setting to its clients; the others are each side's own.
 bool IsShared(const std::string& setting) {
-  for (const char* own :
-       {"data.", "partition.", "eval.", "server.", "client.", "features.max_age "}) {
+  for (const char* own : {"data.", "partition.", "eval.", "server.", "client.", "features.max_"}) {
     if (setting.starts_with(own)) return false;
   }
   return !setting.substr(0, setting.find(' ')).ends_with("path");  // a path is of one machine
@@ -21,8 +20,9 @@ bool IsShared(const std::string& setting) {
 
 // Throws when a method's own setting, as it was understood, is beyond what the client allows.
 void CheckNumber(const std::string& setting, const JoinOptions& join) {
+  // Looked at one by one; of [features] what its own ranges allow is harmless.
   for (const char* section : {"train.", "model.", "views.", "privacy.", "features."}) {
-    if (setting.starts_with(section)) return;  // looked at one by one
+    if (setting.starts_with(section)) return;
   }
   const auto equals = setting.find(" = ");
   const std::string key = setting.substr(0, equals);

@@ -30,14 +30,15 @@ void Bind(Config& config, OptimizerOptions& options) {
       "learning rate of the server's optimiser; 0: 1 with momentum, 0.01 with adam and yogi",
       {.least = 0, .most = 1000});
   config.Bind("server.momentum", &options.momentum,
-              "share of its last step that the server's optimiser keeps",
+              "how much of the earlier rounds' steps the server's optimiser keeps",
               {.least = 0, .most = 0.9999});
   config.Bind("server.second_momentum", &options.second_momentum,
-              "adam, yogi: share of the squared updates that is kept",
+              "adam, yogi: how much of the earlier rounds' squared updates is kept",
               {.least = 0, .most = 0.9999});
-  config.Bind("server.adaptivity", &options.adaptivity,
-              "adam, yogi: updates below this size are not scaled up; lower: more adaptive",
-              {.least = 1e-9, .most = 1000});
+  config.Bind(
+      "server.adaptivity", &options.adaptivity,
+      "adam, yogi: updates below this size are not scaled up; raise it when training is unsteady",
+      {.least = 1e-9, .most = 1000});
 }
 
 std::span<const OptimizerKind> OptimizerKinds() { return kKinds; }

@@ -47,7 +47,8 @@ Arrival FromValue(const Value& value) {
 }  // namespace
 
 Bytes BytesOf(const RankShare& share) {
-  Value value = {{"down", share.traffic.down}, {"up", share.traffic.up}};
+  Value value = {
+      {"down", share.traffic.down}, {"up", share.traffic.up}, {"cpu_seconds", share.cpu_seconds}};
   value["arrivals"] = Value::array();
   for (const auto& [client, arrival] : share.arrivals) {
     value["arrivals"].push_back(ToValue(arrival));
@@ -60,6 +61,7 @@ RankShare RankShareIn(const Bytes& bytes) {
   const Value value = Value::from_cbor(bytes);
   RankShare share;
   share.traffic = {.down = value.at("down"), .up = value.at("up")};
+  share.cpu_seconds = value.at("cpu_seconds");
   for (const auto& each : value.at("arrivals")) {
     Arrival arrival = FromValue(each);
     share.norms[arrival.client] = each.at("norm");

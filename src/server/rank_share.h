@@ -13,6 +13,7 @@ struct RankShare {
   std::map<int, Arrival> arrivals;
   std::map<int, double> norms;  // |theta_c - theta|
   Traffic traffic;
+  double cpu_seconds = 0;
 };
 
 Bytes BytesOf(const RankShare& share);

@@ -121,27 +121,30 @@ class Gathered {
   }
 
   // What the ranks gathered becomes what each has, but for the models: those rank 0 has.
-  void Collect(Ranks& ranks, Traffic& traffic) {
+  void Collect(Ranks& ranks, Traffic& traffic, double& cpu_seconds) {
     if (ranks.Alone()) return;
     ranks.Meet();
-    Bytes all = BytesOf({arrivals_, norms_, traffic});
+    Bytes all = BytesOf({arrivals_, norms_, traffic, cpu_seconds});
     const auto of_ranks = ranks.Gather(all);
     if (ranks.Leads()) {
       traffic = {};
+      cpu_seconds = 0;
       for (const auto& bytes : of_ranks) {
         RankShare share = RankShareIn(bytes);
         arrivals_.merge(share.arrivals);
         norms_.merge(share.norms);
         traffic.down += share.traffic.down;
         traffic.up += share.traffic.up;
+        cpu_seconds += share.cpu_seconds;
       }
-      all = BytesOf({arrivals_, norms_, traffic});
+      all = BytesOf({arrivals_, norms_, traffic, cpu_seconds});
     }
     ranks.Broadcast(all);
     RankShare share = RankShareIn(all);
     arrivals_ = std::move(share.arrivals);
     norms_ = std::move(share.norms);
     traffic = share.traffic;
+    cpu_seconds = share.cpu_seconds;
     rule_->Collect(ranks, state_.global);
   }
 
@@ -211,7 +214,8 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
       traffic = transport.Run(plan_for, OwnOf(chosen, options),
                               [&](Arrival&& arrival) { return gathered->Add(std::move(arrival)); });
     }
-    gathered->Collect(ranks, *traffic);
+    report.cpu_seconds = CpuSeconds() - cpu_start;
+    gathered->Collect(ranks, *traffic, report.cpu_seconds);
     Check(!gathered->Arrivals().empty(), "a round without an update that counts");
     AddUp(gathered->Arrivals(), report);
     report.bytes_down = traffic->down;
@@ -223,7 +227,6 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
     }
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report.cpu_seconds = CpuSeconds() - cpu_start;
     on_round(report);
   }
 }

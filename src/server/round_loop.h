@@ -26,7 +26,7 @@ struct RoundReport {
   int64_t weight = 0;                     // sum of |D_c|
   uint64_t bytes_down = 0, bytes_up = 0;  // what the plan and the updates carry
   double seconds = 0;
-  double cpu_seconds = 0;  // of this process, all its threads
+  double cpu_seconds = 0;  // of all ranks' threads, until the updates are in
   Metrics metrics;         // of the clients, means weighted by their steps
 };
 

@@ -63,7 +63,10 @@ void StepServer(const OptimizerOptions& options, const NamedTensors& theta,
   const auto* stepper =
       std::find_if(std::begin(kSteppers), std::end(kSteppers),
                    [&](const Stepper& each) { return each.name == options.optimizer; });
-  if (stepper == std::end(kSteppers)) return;
+  if (stepper == std::end(kSteppers)) {
+    Check(kind.moments == 0, "an optimiser of the table without its step");
+    return;
+  }
   torch::NoGradGuard no_gradient;
   const bool second = kind.moments > 1;
   const double lr = options.lr > 0 ? options.lr : kind.usual_rate;

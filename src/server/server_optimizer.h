@@ -12,9 +12,10 @@ namespace kindred {
 // With Delta = mean - theta, the round's mean update, for each value of a trained tensor:
 //
 //   none       theta <- mean
-//   momentum   v <- beta v + Delta;                theta <- theta + lr v           (FedAvgM)
-//   adam       m <- beta m + (1 - beta) Delta,     theta <- theta + lr m / (sqrt(v) + tau)
-//              v <- beta2 v + (1 - beta2) Delta^2                                  (FedAdam)
+//   momentum   m <- beta m + Delta                 theta <- theta + lr m           (FedAvgM)
+//   adam       v <- beta2 v + (1 - beta2) Delta^2
+//              m <- beta m + (1 - beta) Delta      theta <- theta + lr m / (sqrt(v) + tau)
+//                                                                                  (FedAdam)
 //   yogi       the same with v <- v - (1 - beta2) Delta^2 sign(v - Delta^2)        (FedYogi)
 //
 // beta, beta2 and tau are server.momentum, server.second_momentum and server.adaptivity. m starts

@@ -99,11 +99,11 @@ TEST(OptimizerKinds, KeysOutOfRangeAreRefused) {
   OptimizerOptions options;
   Config config;
   Bind(config, options);
-  for (const char* wrong :
-       {"server.momentum=1", "server.momentum=-0.1", "server.lr=-1", "server.lr=nan",
-        "server.second_momentum=1", "server.adaptivity=0", "server.optimizer=lion"}) {
-    ExpectError(ExitCode::kUsage, std::string(wrong).substr(0, 8),
-                [&] { config.ApplyAssignment(wrong); });
+  for (const std::string key : {"momentum=1", "momentum=-0.1", "lr=-1", "lr=nan",
+                                "second_momentum=1", "adaptivity=0", "optimizer=lion"}) {
+    const auto equals = key.find('=');
+    const std::string shown = "server." + key.substr(0, equals) + " = " + key.substr(equals + 1);
+    ExpectError(ExitCode::kUsage, shown, [&] { config.ApplyAssignment("server." + key); });
   }
   EXPECT_NO_THROW(config.ApplyAssignment("server.optimizer=yogi"));
 }
