@@ -35,13 +35,15 @@ nlohmann::json EvalJson(const std::string& arguments) {
 
 TEST(Eval, EveryMetricSaysWhatItMeasured) {
   for (const std::string metric :
-       {"knn", "linear", "linear --protocol moco --set eval.epochs=2", "semi --labels 0.2",
+       {"knn --set eval.k=5", "linear", "linear --protocol moco --set eval.epochs=2",
+        "semi --labels 0.2",
         "finetune --labels 0.2 --set eval.rounds=2 --set eval.local_epochs=1"}) {
     const auto result = EvalJson(metric + " --run run");
     EXPECT_EQ(result["metric"], metric.substr(0, metric.find(' ')));
     const double accuracy = result["accuracy"];
-    EXPECT_GT(accuracy, metric == "knn" || metric == "linear" ? 0.11 : 0.0)
-        << metric;  // chance is .1
+    // Chance is .1. Of 500 images a few neighbours tell more than the monitor's 200 do.
+    const bool told = metric.starts_with("knn") || metric == "linear";
+    EXPECT_GT(accuracy, told ? 0.11 : 0.0) << metric;
     EXPECT_LE(accuracy, 1.0);
     for (const char* key :
          {"protocol", "seed", "data_hash", "config_hash", "partition_hash", "config",

@@ -11,6 +11,7 @@ tag=kr$$
 ip netns add "${tag}a" 2> /dev/null || exit 77
 folder=$(mktemp -d)
 trap 'ip netns del ${tag}a; ip netns del ${tag}b 2> /dev/null || true; rm -rf "$folder"' EXIT
+ip netns exec "${tag}a" true 2> /dev/null || exit 77 # it mounts, which not every container may
 ip netns add "${tag}b"
 ip link add v0 netns "${tag}a" type veth peer name v1 netns "${tag}b"
 for side in a b; do
