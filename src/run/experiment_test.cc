@@ -22,7 +22,8 @@ TEST(Configs, WhatIsShownCanBeReadBack) {
   EXPECT_EQ(again.ToJson(), config.ToJson());
 }
 
-// A file a method, over a file a scale: each pair is a configuration that can be trained.
+// One file per method over one file per scale, and one more where a scale has its own for a method:
+// each is a configuration that can be trained.
 TEST(Configs, EveryMethodCanBeMadeAtEveryScale) {
   const std::filesystem::path folder = std::string(KINDRED_SOURCE_DIR) + "/configs";
   std::vector<std::string> scales = {"demo"};
@@ -33,6 +34,8 @@ TEST(Configs, EveryMethodCanBeMadeAtEveryScale) {
       Config config = BindExperiment(experiment);
       config.ApplyFile(folder / (scale + ".toml"));
       config.ApplyFile(folder / "methods" / (std::string(kind.name) + ".toml"));
+      const auto tuned = folder / scale / (std::string(kind.name) + ".toml");
+      if (std::filesystem::exists(tuned)) config.ApplyFile(tuned);
       EXPECT_EQ(experiment.method.name, kind.name);
       EXPECT_EQ(experiment.train.batch % experiment.model.bn_splits, 0) << scale << kind.name;
       const auto method = MakeMethod({.model = experiment.model,

@@ -192,6 +192,9 @@ Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::str
   const std::string scale = "configs/" + choice.scale + ".toml";
   config.ApplyText(EmbeddedFile(scale), scale);
   config.ApplyText(EmbeddedFile(row.preset), row.preset);
+  const std::string tuned =
+      fmt::format("configs/{}/{}.toml", choice.scale, resolved.experiment->method.name);
+  if (HasEmbeddedFile(tuned)) config.ApplyText(EmbeddedFile(tuned), tuned);
   const std::string by = "kindred reproduce";
   config.Apply("data.name", dataset, by);
   config.Apply("partition.scheme", setting, by);

@@ -53,7 +53,9 @@ struct ChosenTable {
 // Throws a usage error for a name that does not exist.
 std::vector<ChosenTable> ChooseTables(const TableChoice& choice);
 
-// The configuration of the run behind a row. `seed` is train.seed; the partition keeps its own.
+// The configuration of the run behind a row: configs/SCALE.toml, the row's preset over it, then
+// configs/SCALE/METHOD.toml where there is one (what was chosen for this method at this scale).
+// `seed` is train.seed; the partition keeps its own.
 // Throws a usage error when an assignment is wrong.
 Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::string& dataset,
                    const std::string& setting, uint64_t seed);

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <stdexcept>
+#include <string>
+
+#include "base/json.h"
 
 namespace kindred {
 namespace {
@@ -41,6 +45,33 @@ TEST(RunConfig, IsTheScalesWithTheRowsOver) {
         EXPECT_EQ(experiment.partition.clients, one ? 1 : 0);
       }
     }
+  }
+}
+
+// The settings that results/trials.md chose for lab are of lab alone, and of every row of a method.
+TEST(RunConfig, HasWhatWasChosenForAMethodAtAScale) {
+  const auto resolved = [](const char* table, const char* row, const char* scale) {
+    for (const auto& kind : TableKinds()) {
+      if (std::string(kind.name) != table) continue;
+      for (const auto& each : kind.rows) {
+        if (each.row.name != row) continue;
+        return RunConfig(each, {.scale = scale}, "cifar10", "noniid1", 0);
+      }
+    }
+    throw std::runtime_error("no such row");
+  };
+  const auto simclr = resolved("linear", "simclr", "lab");
+  EXPECT_EQ(simclr.experiment->train.batch, 32);
+  EXPECT_EQ(Json::parse(simclr.config.ToJson())["simclr"]["tau"], .2);
+  EXPECT_EQ(resolved("linear", "simclr", "small").experiment->train.batch, 64);
+  for (const char* row : {"cl", "cl_ff", "cl_ff_nm", "paper_ff_nm"}) {
+    const auto ccl = resolved("ablation", row, "lab");
+    EXPECT_EQ(Json::parse(ccl.config.ToJson())["ccl"]["tau"], .2) << row;
+    EXPECT_EQ(ccl.experiment->train.lr, .12) << row;
+  }
+  const TableChoice over = {.scale = "lab", .assignments = {"train.batch=16"}};
+  for (const auto& row : TableKinds()[0].rows) {
+    EXPECT_EQ(RunConfig(row, over, "cifar10", "iid", 0).experiment->train.batch, 16);
   }
 }
 
