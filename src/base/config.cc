@@ -297,10 +297,11 @@ const std::string& Config::OriginOf(const std::string& name) const {
   return key->origin;
 }
 
-std::vector<std::string> Config::ResultKeys() const {
+std::vector<std::string> Config::ResultKeys(const std::vector<std::string>& without) const {
   std::vector<std::string> keys;
   for (const Key& key : keys_) {
     if (!key.allowed.changes_result) continue;
+    if (std::find(without.begin(), without.end(), SectionOf(key.name)) != without.end()) continue;
     keys.push_back(fmt::format("{} = {}", key.name, std::visit(Write{}, key.field)));
   }
   return keys;

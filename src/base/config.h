@@ -53,8 +53,9 @@ class Config {
   // The same as one JSON object of sections, without comments.
   std::string ToJson() const;
 
-  // "key = value" of each key that changes results: equal for runs that must give the same model.
-  std::vector<std::string> ResultKeys() const;
+  // "key = value" of each key that changes results, but those of the sections named: equal for runs
+  // that must give the same model.
+  std::vector<std::string> ResultKeys(const std::vector<std::string>& without = {}) const;
 
  private:
   struct Key {

@@ -35,7 +35,7 @@ OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags) {
   ConfigFlags own = config;
   if (own.files.empty()) own.files = {dir.config().string()};
   Resolved resolved = Resolve(own);
-  CheckGoesOn(dir, resolved.config);
+  CheckGoesOn(dir, resolved);
   return {std::move(resolved), std::move(dir), true};
 }
 

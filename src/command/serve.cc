@@ -23,8 +23,9 @@ CommandResult Serve(const ServeFlags& flags) {
       return {SummaryText(*summary, opened.dir), *summary};
     }
   }
+  const Experiment& experiment = *opened.resolved.experiment;
   Coordination coordination(
-      *opened.resolved.experiment, opened.resolved.config, ConfigHash(opened.resolved.config),
+      experiment, opened.resolved.config, ConfigHash(opened.resolved.config, experiment),
       {.listen = flags.listen, .pki = flags.pki, .plain_text = flags.plain_text}, opened.dir, stop);
   const auto dashboard = OpenDashboard(flags.page, opened.dir);
   if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());

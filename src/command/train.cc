@@ -39,7 +39,7 @@ CommandResult Follow(Ranks& ranks, const std::atomic<bool>& stop) {
   Config config = BindExperiment(experiment);
   config.ApplyText(told.at("config").get<std::string>(), "rank 0's configuration");
   const RunDir dir{std::filesystem::path(told.at("folder").get<std::string>())};
-  Simulation simulation(experiment, ConfigHash(config), dir, ranks);
+  Simulation simulation(experiment, ConfigHash(config, experiment), dir, ranks);
   simulation.Start();
   simulation.Train(stop);
   ranks.Meet();  // until rank 0 has written how it ended

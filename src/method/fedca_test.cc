@@ -6,6 +6,7 @@
 #include "loss/latent_regression.h"
 #include "loss/nt_xent.h"
 #include "method/public_base.h"
+#include "method/simclr_options.h"
 #include "model/network.h"
 #include "tests/golden_steps.h"
 #include "tests/throws.h"
@@ -40,6 +41,7 @@ TEST(Fedca, WithoutDictionaryAndAlignmentIsSimclr) {
   MethodContext context = FedcaContext(0);
   const double loss = FedcaLoss(context, {}).first;
   context.method.name = "simclr";
+  context.method.Of<SimclrOptions>().tau = context.method.Of<FedcaOptions>().tau;
   const auto simclr = MakeMethod(context);
   NamedTensors local;
   simclr->BeginRound({}, local);

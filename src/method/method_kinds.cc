@@ -1,8 +1,9 @@
 #include "method/method_kinds.h"
 
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <string_view>
 
+#include "base/error.h"
 #include "method/byol_options.h"
 #include "method/ccl_options.h"
 #include "method/deepcluster_options.h"
@@ -22,32 +23,71 @@ void BindTable(Config& config, MethodOptions& options) {
 
 // The table: help texts, `kindred list` and the tests go through it.
 constexpr MethodKind kKinds[] = {
-    {"ccl", "Wu et al., IJCAI 2022", "contrast with others' features, and neighborhood matching",
+    {"ccl",
+     "Wu et al., IJCAI 2022",
+     "contrast with others' features, and neighborhood matching",
+     {"ccl"},
      BindTable<CclOptions>},
-    {"moco", "He et al., CVPR 2020",
-     "momentum contrast with one's own keys; with one client: centralized"},
-    {"simclr", "Chen et al., ICML 2020", "FedSimCLR: contrast inside the batch",
+    {"moco",
+     "He et al., CVPR 2020",
+     "momentum contrast with one's own keys; with one client: centralized",
+     {"ccl"}},
+    {"simclr",
+     "Chen et al., ICML 2020",
+     "FedSimCLR: contrast inside the batch",
+     {"simclr"},
      BindTable<SimclrOptions>},
     {"rotation", "Gidaris et al., ICLR 2018", "FedRot: how was the image turned"},
-    {"byol", "Grill et al., NeurIPS 2020", "FedBYOL: predict a slow copy of oneself",
+    {"byol",
+     "Grill et al., NeurIPS 2020",
+     "FedBYOL: predict a slow copy of oneself",
+     {"byol"},
      BindTable<ByolOptions>},
-    {"fedema", "Zhuang et al., ICLR 2022", "FedEMA: BYOL; clients keep part of their own model",
+    {"fedema",
+     "Zhuang et al., ICLR 2022",
+     "FedEMA: BYOL; clients keep part of their own model",
+     {"fedema", "byol"},
      BindTable<FedemaOptions>},
-    {"swav", "Caron et al., NeurIPS 2020", "FedSwAV: predict the other view's prototypes",
+    {"swav",
+     "Caron et al., NeurIPS 2020",
+     "FedSwAV: predict the other view's prototypes",
+     {"swav"},
      BindTable<SwavOptions>},
-    {"deepcluster", "Caron et al., NeurIPS 2020",
+    {"deepcluster",
+     "Caron et al., NeurIPS 2020",
      "FedDC: predict clusters of one's own embeddings (DeepCluster-v2)",
+     {"deepcluster"},
      BindTable<DeepClusterOptions>},
-    {"fedca", "Zhang et al., arXiv 2020",
+    {"fedca",
+     "Zhang et al., arXiv 2020",
      "FedCA: SimCLR, others' features as negatives, a public base model (reimplemented)",
+     {"fedca"},
      BindTable<FedcaOptions>},
     {"simsiam", "Chen and He, CVPR 2021", "FedSimSiam: predict one's other view"},
     {"supervised", "McMahan et al., AISTATS 2017", "FedAvg with every label, an upper bound"},
 };
 
+bool Reads(const MethodKind& kind, std::string_view table) {
+  return std::any_of(kind.tables.begin(), kind.tables.end(),
+                     [&](const char* each) { return each != nullptr && each == table; });
+}
+
 }  // namespace
 
 std::span<const MethodKind> MethodKinds() { return kKinds; }
+
+std::vector<std::string> TablesOfOthers(const std::string& method) {
+  const auto own = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                [&](const MethodKind& kind) { return kind.name == method; });
+  Check(own != std::end(kKinds), "no such method: " + method);
+  std::vector<std::string> tables;
+  for (const MethodKind& kind : kKinds) {
+    for (const char* table : kind.tables) {
+      if (table != nullptr && !Reads(*own, table)) tables.emplace_back(table);
+    }
+  }
+  return tables;
+}
 
 void Bind(Config& config, MethodOptions& options) {
   std::vector<std::string> names;

@@ -1,7 +1,10 @@
 // The table of methods, the part that needs no LibTorch: names, papers, options.
 #pragma once
 
+#include <array>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/config.h"
 #include "method/method_options.h"
@@ -14,9 +17,13 @@ struct MethodKind {
   const char* name;
   const char* reference;  // paper, venue, year
   const char* summary;
+  std::array<const char*, 2> tables = {};  // sections of a configuration that it reads
   void (*bind)(Config& config, MethodOptions& options) = nullptr;  // null: no table of its own
 };
 
 std::span<const MethodKind> MethodKinds();
+
+// Sections of a configuration that only other methods read: they change nothing in a run of it.
+std::vector<std::string> TablesOfOthers(const std::string& method);
 
 }  // namespace kindred

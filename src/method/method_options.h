@@ -12,7 +12,7 @@ namespace kindred {
 // Nothing here knows a method: each declares its own table of options, a struct, and its Bind in
 // its own header.
 struct MethodOptions {
-  std::string name = "ccl";
+  std::string name = "simclr";      // the best at a small budget: results/comparison.md
   std::list<std::any> tables = {};  // structs of different types, where they are bound to stay
 
   // The table of that type; with its defaults where none was given.

@@ -99,5 +99,39 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
   }
 }
 
+// What TablesOfOthers leaves out of a run's hash must not change the run.
+TEST(MethodKinds, DoNotReadTablesOfOthers) {
+  for (const auto& kind : MethodKinds()) {
+    MethodOptions plain = {.name = kind.name}, changed = {.name = kind.name};
+    Config plain_config, changed_config;
+    Bind(plain_config, plain);
+    Bind(changed_config, changed);
+    for (Config* config : {&plain_config, &changed_config}) {
+      config->Apply("ccl.bank", "20", "test");
+      config->Apply("ccl.neighbors", "3", "test");
+      config->Apply("fedca.public_images", "16", "test");
+      config->Apply("fedca.base_epochs", "1", "test");
+    }
+    for (const auto& table : TablesOfOthers(kind.name)) {
+      const bool rate = table == "byol";
+      changed_config.Apply(table + (rate ? ".momentum" : ".tau"), "0.31", "test");
+    }
+    const auto result = [](const MethodOptions& options) {
+      torch::manual_seed(5);
+      const auto method =
+          MakeMethod({.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
+                      .method = options,
+                      .classes = 3,
+                      .batch = kMethodBatch,
+                      .side = 8,
+                      .data = "mnist"});
+      const NamedTensors start = Clone(method->Shared());
+      NamedTensors local = method->NewLocalState();
+      return TrainSteps(*method, start, 1, 0, local);
+    };
+    EXPECT_EQ(result(changed), result(plain)) << kind.name;
+  }
+}
+
 }  // namespace
 }  // namespace kindred

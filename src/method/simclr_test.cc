@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "method/simclr_options.h"
 #include "model/network.h"
 #include "tests/golden_steps.h"
 #include "tests/throws.h"
@@ -11,7 +12,9 @@ namespace kindred {
 namespace {
 
 MethodContext SimclrContext() {
-  return {.model = kGoldenModel, .method = {.name = "simclr"}, .batch = kGoldenBatch};
+  return {.model = kGoldenModel,
+          .method = {.name = "simclr", .tables = {SimclrOptions{.tau = 0.5}}},
+          .batch = kGoldenBatch};
 }
 
 TEST(Simclr, FollowsPlainPyTorch) {

@@ -1,6 +1,7 @@
 #include "run/experiment.h"
 
 #include "base/digest.h"
+#include "method/method_kinds.h"
 
 namespace kindred {
 
@@ -26,9 +27,13 @@ Config BindExperiment(Experiment& experiment) {
   return config;
 }
 
-std::string ConfigHash(const Config& config) {
+std::vector<std::string> ResultKeys(const Config& config, const Experiment& experiment) {
+  return config.ResultKeys(TablesOfOthers(experiment.method.name));
+}
+
+std::string ConfigHash(const Config& config, const Experiment& experiment) {
   Digest digest;
-  for (const auto& key : config.ResultKeys()) digest.Add(std::string_view(key));
+  for (const auto& key : ResultKeys(config, experiment)) digest.Add(std::string_view(key));
   return digest.Hex();
 }
 

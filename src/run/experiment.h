@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "aggregate/rule_options.h"
 #include "augment/views.h"
@@ -51,7 +52,11 @@ struct Resolved {
   Config config;
 };
 
+// What must be equal for runs to give the same model: "key = value" of each key that the run's
+// method reads and that changes results.
+std::vector<std::string> ResultKeys(const Config& config, const Experiment& experiment);
+
 // Equal for configurations that must give the same model.
-std::string ConfigHash(const Config& config);
+std::string ConfigHash(const Config& config, const Experiment& experiment);
 
 }  // namespace kindred

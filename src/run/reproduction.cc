@@ -95,7 +95,7 @@ void Reproduction::PlanTable(size_t table, uint64_t seed) {
 size_t Reproduction::RunFor(const RowKind& row, const TableColumn& column, uint64_t seed) {
   PlannedRun run;
   run.resolved = RunConfig(row, choice_, column.dataset, column.setting, seed);
-  run.config_hash = ConfigHash(run.resolved.config);
+  run.config_hash = ConfigHash(run.resolved.config, *run.resolved.experiment);
   run.trains = row.encoder != RowEncoder::kRandom;
   const bool one = row.encoder == RowEncoder::kCentralized;
   // By what it is trained with, not by who asks: rows of other tables find it.
@@ -123,7 +123,7 @@ void Reproduction::FindDone() {
       const Json hash = summary ? summary->value("config_hash", Json())
                         : state ? Json(state->identity.substr(0, state->identity.find(' ')))
                                 : Json(run.config_hash);
-      auto other = OtherConfiguration(dir, run.resolved.config);
+      auto other = OtherConfiguration(dir, run.resolved);
       if (!other && hash != run.config_hash) {
         other = fmt::format(
             "{} was trained with other settings, or by a version that had others; move it away to "

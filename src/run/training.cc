@@ -7,11 +7,13 @@
 
 namespace kindred {
 
-std::optional<std::string> OtherConfiguration(const RunDir& dir, const Config& config) {
+std::optional<std::string> OtherConfiguration(const RunDir& dir, const Resolved& resolved) {
   Experiment before;
   Config stored = BindExperiment(before);
   stored.ApplyFile(dir.config());
-  const auto now = config.ResultKeys(), then = stored.ResultKeys();
+  // The same keys of both, those that this run's method reads.
+  const auto now = ResultKeys(resolved.config, *resolved.experiment),
+             then = ResultKeys(stored, *resolved.experiment);
   for (size_t i = 0; i < now.size(); ++i) {
     if (now[i] != then[i]) {
       return fmt::format(
@@ -23,13 +25,14 @@ std::optional<std::string> OtherConfiguration(const RunDir& dir, const Config& c
   return std::nullopt;
 }
 
-void CheckGoesOn(const RunDir& dir, const Config& config) {
-  if (const auto other = OtherConfiguration(dir, config)) throw UsageError("{}", *other);
+void CheckGoesOn(const RunDir& dir, const Resolved& resolved) {
+  if (const auto other = OtherConfiguration(dir, resolved)) throw UsageError("{}", *other);
 }
 
 Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
               const std::atomic<bool>& stop) {
-  Simulation simulation(*resolved.experiment, ConfigHash(resolved.config), dir, ranks);
+  Simulation simulation(*resolved.experiment, ConfigHash(resolved.config, *resolved.experiment),
+                        dir, ranks);
   if (!FileExists(dir.config())) dir.Create(resolved.config.ToToml());
   const FolderLock lock(dir.path());
   const LogFile log(dir.log());

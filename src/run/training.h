@@ -14,10 +14,10 @@ namespace kindred {
 
 // How the configuration that the run in the folder was started with differs from this one, where it
 // must give another model; nothing where it does not. Throws a usage error for a damaged file.
-std::optional<std::string> OtherConfiguration(const RunDir& dir, const Config& config);
+std::optional<std::string> OtherConfiguration(const RunDir& dir, const Resolved& resolved);
 
 // Throws a usage error when there is such a difference.
-void CheckGoesOn(const RunDir& dir, const Config& config);
+void CheckGoesOn(const RunDir& dir, const Resolved& resolved);
 
 // Trains the run in `dir`, which becomes one where it is none yet, and writes how it ended. Of rank
 // 0; the others are told apart. Throws Interrupted when `stop` is set, the last round's checkpoint

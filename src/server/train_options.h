@@ -11,7 +11,7 @@ namespace kindred {
 struct TrainOptions {
   int rounds = 50;
   int epochs = 2;
-  int batch = 64;
+  int batch = 32;
   double lr = 0.06;
   double momentum = 0.9;
   double weight_decay = 5e-4;
