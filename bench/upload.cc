@@ -19,10 +19,10 @@
 #include "base/parallel.h"
 #include "bench/timing.h"
 #include "federation.grpc.pb.h"
+#include "federation/grpc_client.h"
+#include "federation/grpc_server.h"
 #include "identity/pki.h"
 #include "server/round_loop.h"
-#include "transport/grpc_client.h"
-#include "transport/grpc_server.h"
 
 namespace kindred {
 namespace {
@@ -187,8 +187,8 @@ int Main(int connected, int sending, int megabytes, int turns) {
   NamedTensors weights = Weights(megabytes);
   const UploadShape shape = ShapeOf(weights);
   for (auto& [name, tensor] : weights) tensor += 1e-4;
-  const PackedUpdate packed =
-      PackUpdate({.model = weights, .images = 10, .loss = 1, .steps = 1, .seen = 1}, shape);
+  const PackedUpdate packed = PackUpdate(
+      {.model = weights, .report = {.images = 10, .loss = 1, .steps = 1, .seen = 1}}, shape);
   const std::atomic<bool> stop = false;
 
   std::vector<std::unique_ptr<GrpcClient>> clients;

@@ -27,7 +27,8 @@ constexpr RuleKind kKinds[] = {
 void Bind(Config& config, RuleOptions& options) {
   std::vector<std::string> names;
   for (const auto& kind : kKinds) names.emplace_back(kind.name);
-  config.Bind("server.rule", &options.rule, "how updates become one model: kindred list rules",
+  config.Bind("server.rule", &options.rule,
+              "how updates become one model; `kindred list rules` names the rules",
               {.choices = names});
   config.Bind("server.trim", &options.trim,
               "trimmed: share of the clients left out at each end, rounded up",

@@ -13,20 +13,28 @@ namespace kindred {
 
 void Bind(Config& config, ViewOptions& options) {
   const Allowed probability = {.least = 0, .most = 1};
-  config.Bind("views.crop", &options.crop, "least area of a random crop",
-              {.least = 0.01, .most = 1});
-  config.Bind("views.flip", &options.flip, "probability of a mirror image", probability);
-  config.Bind("views.jitter", &options.jitter, "probability of colour jitter", probability);
-  config.Bind("views.brightness", &options.strength.brightness, "strength of jitter", probability);
-  config.Bind("views.contrast", &options.strength.contrast, "likewise", probability);
-  config.Bind("views.saturation", &options.strength.saturation, "likewise", probability);
-  config.Bind("views.hue", &options.strength.hue, "likewise, in turns", {.least = 0, .most = 0.5});
-  config.Bind("views.grey", &options.grey, "probability of grey", probability);
-  config.Bind("views.blur", &options.blur, "probability of Gaussian blur", probability);
-  config.Bind("views.blur_sigma_min", &options.blur_sigma_min, "its least sigma, in pixels",
-              {.least = 0.01, .most = 100});
-  config.Bind("views.blur_sigma_max", &options.blur_sigma_max, "its largest",
-              {.least = 0.01, .most = 100});
+  config.BindForClients("views.crop", &options.crop,
+                        "smallest share of an image's area that a random crop keeps",
+                        {.least = 0.01, .most = 1});
+  config.BindForClients("views.flip", &options.flip, "probability of a mirror image", probability);
+  config.BindForClients("views.jitter", &options.jitter, "probability of colour jitter",
+                        probability);
+  config.BindForClients("views.brightness", &options.strength.brightness,
+                        "strength of brightness in colour jitter", probability);
+  config.BindForClients("views.contrast", &options.strength.contrast,
+                        "strength of contrast in colour jitter", probability);
+  config.BindForClients("views.saturation", &options.strength.saturation,
+                        "strength of saturation in colour jitter", probability);
+  config.BindForClients("views.hue", &options.strength.hue,
+                        "strength of hue in colour jitter, in turns of the colour circle",
+                        {.least = 0, .most = 0.5});
+  config.BindForClients("views.grey", &options.grey, "probability that a view becomes grey",
+                        probability);
+  config.BindForClients("views.blur", &options.blur, "probability of Gaussian blur", probability);
+  config.BindForClients("views.blur_sigma_min", &options.blur_sigma_min,
+                        "smallest sigma of the blur, in pixels", {.least = 0.01, .most = 100});
+  config.BindForClients("views.blur_sigma_max", &options.blur_sigma_max,
+                        "largest sigma of the blur, in pixels", {.least = 0.01, .most = 100});
 }
 
 void Validate(const ViewOptions& options) {

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -185,13 +186,25 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
 }
 
 void Config::Bind(const std::string& name, Field field, std::string meaning, Allowed allowed) {
-  Check(FindOrNull(name) == nullptr, "a key is bound twice: " + name);
-  const std::string section = SectionOf(name);
+  Add({name, field, std::move(meaning), std::move(allowed)});
+}
+
+void Config::BindForClients(const std::string& name, Field field, std::string meaning,
+                            Allowed allowed) {
+  if (allowed.client_limit.empty() && std::holds_alternative<int*>(field)) {
+    allowed.client_limit = "client.max_number";
+  }
+  Add({name, field, std::move(meaning), std::move(allowed), /*for_clients=*/true});
+}
+
+void Config::Add(Key key) {
+  Check(FindOrNull(key.name) == nullptr, "a key is bound twice: " + key.name);
+  const std::string section = SectionOf(key.name);
   const bool known = std::any_of(keys_.begin(), keys_.end(),
-                                 [&](const Key& key) { return SectionOf(key.name) == section; });
+                                 [&](const Key& each) { return SectionOf(each.name) == section; });
   Check(!known || SectionOf(keys_.back().name) == section,
-        "a section's keys are not bound together: " + name);
-  keys_.push_back({name, field, std::move(meaning), std::move(allowed)});
+        "a section's keys are not bound together: " + key.name);
+  keys_.push_back(std::move(key));
 }
 
 void Config::BindRetired(const std::string& name, std::string neutral) {
@@ -307,14 +320,51 @@ std::vector<std::string> Config::ResultKeys(const std::vector<std::string>& with
   return keys;
 }
 
-std::string Config::ToJson() const {
+std::vector<std::string> Config::ForClients() const {
+  std::vector<std::string> settings;
+  for (const Key& key : keys_) {
+    if (!key.for_clients) continue;
+    settings.push_back(fmt::format("{} = {}", key.name, std::visit(Write{}, key.field)));
+  }
+  return settings;
+}
+
+std::optional<Config::Excess> Config::BeyondLimits(
+    const std::set<std::string>& set_by_coordinator) const {
+  for (const Key& key : keys_) {
+    if (key.allowed.client_limit.empty() || !set_by_coordinator.contains(key.name)) continue;
+    const Key* limit = FindOrNull(key.allowed.client_limit);
+    Check(limit != nullptr, "no such limit: " + key.allowed.client_limit);
+    const int value = *std::get<int*>(key.field), most = *std::get<int*>(limit->field);
+    if (value <= most) continue;
+    return Excess{key.name, std::to_string(value), limit->name, std::to_string(most)};
+  }
+  return std::nullopt;
+}
+
+std::string Config::JsonText(bool with_paths) const {
   Json root;
   for (const Key& key : keys_) {
     const std::string section = SectionOf(key.name);
+    const bool left_out = key.allowed.is_path && !with_paths;
     root[section][key.name.substr(section.size() + 1)] =
-        Json::parse(std::visit(Write{}, key.field));
+        left_out ? Json("") : Json::parse(std::visit(Write{}, key.field));
   }
   return root.dump();
+}
+
+std::string Config::ToJson() const { return JsonText(true); }
+
+std::string Config::ToJsonWithoutPaths() const { return JsonText(false); }
+
+std::optional<std::string> TomlToJson(std::string_view text) {
+  try {
+    std::ostringstream json;
+    json << toml::json_formatter{toml::parse(text)};
+    return json.str();
+  } catch (const toml::parse_error&) {
+    return std::nullopt;
+  }
 }
 
 std::string Config::ToToml() const {

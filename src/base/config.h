@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,6 +24,10 @@ struct Allowed {
   double most = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};  // for strings; empty: any
   bool changes_result = true;             // false: how, where or how often, not what is computed
+  bool is_path = false;                   // of this machine: left out where runs are handed on
+  // The client's own key that bounds this one when a coordinator sets it; empty: a whole number is
+  // bounded by client.max_number, others by `most` alone.
+  std::string client_limit = {};
 };
 
 class Config {
@@ -30,6 +36,10 @@ class Config {
 
   // Binds `section.key` to a field, which holds the default and outlives this Config.
   void Bind(const std::string& name, Field field, std::string meaning, Allowed allowed = {});
+
+  // The same for a key that a coordinator sends to its clients.
+  void BindForClients(const std::string& name, Field field, std::string meaning,
+                      Allowed allowed = {});
 
   // A key that there was in earlier versions: the configurations of their runs still open while it
   // has the value that did nothing.
@@ -52,6 +62,18 @@ class Config {
 
   // The same as one JSON object of sections, without comments.
   std::string ToJson() const;
+  // That with nothing about this machine: paths are empty.
+  std::string ToJsonWithoutPaths() const;
+
+  // "key = value" of each key that a coordinator sends to its clients.
+  std::vector<std::string> ForClients() const;
+
+  // A key that a coordinator has set beyond what the client allows.
+  struct Excess {
+    std::string key, value, limit, most;
+  };
+  // The first of the keys named that is; nullopt: none.
+  std::optional<Excess> BeyondLimits(const std::set<std::string>& set_by_coordinator) const;
 
   // "key = value" of each key that changes results, but those of the sections named: equal for runs
   // that must give the same model.
@@ -63,15 +85,21 @@ class Config {
     Field field;
     std::string meaning;
     Allowed allowed;
+    bool for_clients = false;
     std::string origin = "default";
   };
 
+  void Add(Key key);
+  std::string JsonText(bool with_paths) const;
   Key& Find(const std::string& name, const std::string& origin);
   const Key* FindOrNull(const std::string& name) const;
 
   std::map<std::string, std::string> retired_;
   std::vector<Key> keys_;  // in the order bound; a section's keys are bound together
 };
+
+// A TOML file's text as one JSON object of sections; nullopt when it cannot be read.
+std::optional<std::string> TomlToJson(std::string_view text);
 
 // The candidate with the smallest edit distance to `word`; empty when there is none within half of
 // the word's length.

@@ -156,6 +156,44 @@ TEST(Config, WritesAnyTextAsToml) {
   EXPECT_EQ(nlohmann::json::parse(config.ToJson())["data"]["path"], odd);
 }
 
+TEST(Config, SaysWhatACoordinatorMaySetAndWhichLimitOfTheClientBoundsIt) {
+  int epochs = 2, bank = 8, max_epochs = 5, max_number = 10, own = 0;
+  double tau = 0.1;
+  Config config;
+  config.BindForClients("train.epochs", &epochs, "", {.client_limit = "client.max_epochs"});
+  config.BindForClients("ccl.bank", &bank, "");
+  config.BindForClients("ccl.tau", &tau, "");
+  config.Bind("client.max_epochs", &max_epochs, "");
+  config.Bind("client.max_number", &max_number, "");
+  config.Bind("server.own", &own, "");
+  EXPECT_EQ(config.ForClients(),
+            (std::vector<std::string>{"train.epochs = 2", "ccl.bank = 8", "ccl.tau = 0.1"}));
+  const std::set<std::string> all = {"train.epochs", "ccl.bank", "ccl.tau"};
+  EXPECT_FALSE(config.BeyondLimits(all));
+  epochs = 6;
+  ASSERT_TRUE(config.BeyondLimits(all));
+  EXPECT_EQ(config.BeyondLimits(all)->limit, "client.max_epochs");
+  EXPECT_EQ(config.BeyondLimits(all)->value, "6");
+  EXPECT_FALSE(config.BeyondLimits({"ccl.bank"})) << "the client's own choice";
+  epochs = 5;
+  bank = 11;
+  EXPECT_EQ(config.BeyondLimits(all)->limit, "client.max_number") << "a whole number's";
+}
+
+TEST(Config, LeavesPathsOutWhereRunsAreHandedOn) {
+  std::string path = "/home/canary";
+  Config config;
+  config.Bind("data.path", &path, "", {.is_path = true});
+  EXPECT_EQ(config.ToJsonWithoutPaths(), R"({"data":{"path":""}})");
+  EXPECT_NE(config.ToJson().find("canary"), std::string::npos);
+}
+
+TEST(TomlToJson, ReadsSectionsOrNothing) {
+  EXPECT_EQ(nlohmann::json::parse(*TomlToJson("[a]\nb = 3  # of it\nc = \"x # y\"\n")),
+            nlohmann::json::parse(R"({"a":{"b":3,"c":"x # y"}})"));
+  EXPECT_FALSE(TomlToJson("[a\nb"));
+}
+
 TEST(Nearest, FindsTheSmallestEditDistance) {
   EXPECT_EQ(Nearest("lamda", {"alpha", "lambda", "gamma"}), "lambda");
   EXPECT_EQ(Nearest("zzzzzz", {"alpha", "lambda"}), "");

@@ -9,7 +9,9 @@
 #include "base/rng.h"
 #include "client/batches.h"
 #include "model/feature_spread.h"
+#include "model/floats.h"
 #include "model/network.h"
+#include "privacy/mechanism.h"
 
 namespace kindred {
 namespace {
@@ -23,12 +25,9 @@ Batch MakeBatch(const ClientData& data, const std::vector<int>& samples,
   batch.samples = samples;
   batch.first = torch::empty({size, images.channels, images.height, images.width});
   batch.second = torch::empty_like(batch.first);
-  const auto floats = [](at::Tensor& tensor) {
-    return std::span(tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel()));
-  };
   MakeViewPairs(images, samples, options.views,
                 {.seed = key.seed, .round = key.round, .client = key.client, .epoch = key.epoch},
-                floats(batch.first), floats(batch.second));
+                Floats(batch.first), Floats(batch.second));
   if (!data.labels.empty()) {
     std::vector<int64_t> labels;
     for (const int sample : samples) labels.push_back(data.labels[static_cast<size_t>(sample)]);
@@ -37,10 +36,10 @@ Batch MakeBatch(const ClientData& data, const std::vector<int>& samples,
   return batch;
 }
 
-// The features that others get, made with the model as it is: what may leave the client, or in a
-// simulation that asks for it plain ones. What is to be told of them.
-Metrics ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
-                      const ClientOptions& options, Outcome& outcome) {
+// Makes the features that others get, with the model as it is, and returns what is reported of
+// them.
+Metrics AddFeatures(Method& method, const Plan& plan, const ClientData& data,
+                    const ClientOptions& options, Outcome& outcome) {
   if (method.FeaturesToShare() == 0) return {};
   const FeatureRequest request = {.images = data.images,
                                   .normalization = options.views.normalization,
@@ -50,13 +49,10 @@ Metrics ShareFeatures(Method& method, const Plan& plan, const ClientData& data,
                                   .count = std::min(method.FeaturesToShare(), data.images.count),
                                   .batch = options.batch};
   const auto features = [&](const at::Tensor& images) { return method.FeaturesOf(images); };
-  if (options.privacy.features == "plain") {
-    outcome.plain = LeavePlain(request, features);
-  } else {
-    outcome.update.features = Protect(request, features);
-  }
-  const at::Tensor& rows =
-      outcome.plain.rows().defined() ? outcome.plain.rows() : outcome.update.features.rows();
+  MadeFeatures made = ShareFeatures(request, features);
+  const at::Tensor rows = made.rows();
+  outcome.update.features = std::move(made.travelling);
+  outcome.plain = std::move(made.kept);
   if (const auto why = WhyNotFeatures(rows, rows.size(1), rows.size(0))) {
     throw UsageError(
         "round {}, client {}: its features diverged ({}); start again with a lower "
@@ -85,7 +81,7 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   Outcome outcome;
   const bool global = options.features.encoder == "global";
   Metrics shared;
-  if (global) shared = ShareFeatures(method, plan, data, options, outcome);
+  if (global) shared = AddFeatures(method, plan, data, options, outcome);
   method.BeginRound(
       {.round = plan.round, .rounds = plan.rounds, .remote = plan.remote, .stop = hooks.stop},
       local);
@@ -98,7 +94,8 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   const auto observer = hooks.observe ? hooks.observe(data.client, plan.remote) : nullptr;
   Update& update = outcome.update;
   update.client = data.client;
-  update.images = images.count;
+  ClientReport& report = update.report;
+  report.images = images.count;
   StepKey key{.seed = options.seed,
               .round = static_cast<uint32_t>(plan.round),
               .client = static_cast<uint32_t>(data.client)};
@@ -135,19 +132,19 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
         throw UsageError("round {}, client {}: the loss is {}; start again with a lower train.lr",
                          plan.round + 1, data.client, value);
       }
-      update.loss += value;
-      ++update.steps;
-      update.seen += static_cast<int64_t>(samples.size());
+      report.loss += value;
+      ++report.steps;
+      report.seen += static_cast<int64_t>(samples.size());
       ++key.step;
       if (hooks.on_step) hooks.on_step(static_cast<int>(samples.size()));
     }
   }
-  update.loss /= static_cast<double>(update.steps);
-  update.metrics = method.EndRound(local);
+  report.loss /= static_cast<double>(report.steps);
+  report.metrics = method.EndRound(local);
   KeepVariancesPositive(method.Shared());
   update.model = Clone(method.Shared());
-  if (!global) shared = ShareFeatures(method, plan, data, options, outcome);
-  update.metrics.merge(shared);
+  if (!global) shared = AddFeatures(method, plan, data, options, outcome);
+  report.metrics.merge(shared);
   if (observer) outcome.observed = observer->End();
   return outcome;
 }

@@ -9,9 +9,11 @@
 
 #include "augment/views.h"
 #include "base/config.h"
+#include "client/client_report.h"
 #include "data/dataset.h"
 #include "method/method.h"
 #include "model/named_tensors.h"
+#include "privacy/secret_stream.h"
 #include "privacy/shared_features.h"
 
 namespace kindred {
@@ -42,17 +44,13 @@ struct Update {
   int client = 0;
   NamedTensors model;
   ProtectedFeatures features;  // none, or at most Method::FeaturesToShare()
-  int64_t images = 0;          // |D_c|: the weight of the average
-  double loss = 0;             // mean over the round's steps
-  int64_t steps = 0;
-  int64_t seen = 0;  // images that went through training, an epoch's drop-outs left out
-  Metrics metrics;   // the method's numbers about the round
+  ClientReport report;
 };
 
 // What a client has of a round. Only the update may leave it; the rest is for simulations.
 struct Outcome {
   Update update;
-  PlainFeatures plain;  // with privacy.features = "plain", instead of protected ones
+  PlainFeatures plain;  // of a mechanism that does not travel, instead of protected ones
   Metrics observed;     // by the observer
 };
 

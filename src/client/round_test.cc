@@ -5,6 +5,7 @@
 
 #include "method/ccl.h"
 #include "model/network.h"
+#include "privacy/mechanism.h"
 #include "tests/throws.h"
 
 namespace kindred {
@@ -50,10 +51,10 @@ TEST(TrainClient, AnUpdateCarriesTheFinalModelsFeaturesOfEncodings) {
   // The same again with the model that was sent: nothing but encodings went in.
   const auto method = MakeMethod(client.context);
   CopyInto(outcome.update.model, method->Shared());
-  const auto again = Protect({client.data.images, client.options.views.normalization,
-                              client.options.privacy, client.data.secret, 2, 8, 5},
-                             [&](const at::Tensor& x) { return method->FeaturesOf(x); });
-  EXPECT_TRUE(torch::equal(again.rows(), outcome.update.features.rows()));
+  const auto again = ShareFeatures({client.data.images, client.options.views.normalization,
+                                    client.options.privacy, client.data.secret, 2, 8, 5},
+                                   [&](const at::Tensor& x) { return method->FeaturesOf(x); });
+  EXPECT_TRUE(torch::equal(again.travelling.rows(), outcome.update.features.rows()));
 }
 
 TEST(TrainClient, FeaturesOfTheGlobalEncoderAreThoseOfTheModelThatCame) {
@@ -62,12 +63,12 @@ TEST(TrainClient, FeaturesOfTheGlobalEncoderAreThoseOfTheModelThatCame) {
   const Outcome outcome = client.Train();
   const auto method = MakeMethod(client.context);
   CopyInto(client.plan.model, method->Shared());
-  const auto received = Protect({client.data.images, client.options.views.normalization,
-                                 client.options.privacy, client.data.secret, 2, 8, 5},
-                                [&](const at::Tensor& x) { return method->FeaturesOf(x); });
-  EXPECT_TRUE(torch::equal(received.rows(), outcome.update.features.rows()));
-  EXPECT_TRUE(outcome.update.metrics.contains("shared_cosine"));
-  EXPECT_TRUE(outcome.update.metrics.contains("contrast"));
+  const auto received = ShareFeatures({client.data.images, client.options.views.normalization,
+                                       client.options.privacy, client.data.secret, 2, 8, 5},
+                                      [&](const at::Tensor& x) { return method->FeaturesOf(x); });
+  EXPECT_TRUE(torch::equal(received.travelling.rows(), outcome.update.features.rows()));
+  EXPECT_TRUE(outcome.update.report.metrics.contains("shared_cosine"));
+  EXPECT_TRUE(outcome.update.report.metrics.contains("contrast"));
   // The model is trained as ever.
   RoundClient local;
   EXPECT_EQ(DigestOf(local.Train().update.model), DigestOf(outcome.update.model));
@@ -86,7 +87,7 @@ TEST(TrainClient, AMethodThatSharesNothingSendsNoFeatures) {
   client.context.method.name = "moco";
   const Outcome outcome = client.Train();
   EXPECT_FALSE(outcome.update.features.rows().defined());
-  EXPECT_FALSE(outcome.update.metrics.contains("shared_cosine"));
+  EXPECT_FALSE(outcome.update.report.metrics.contains("shared_cosine"));
 }
 
 TEST(TrainClient, WhatTheObserverSeesStaysOutOfTheUpdate) {
@@ -103,9 +104,9 @@ TEST(TrainClient, WhatTheObserverSeesStaysOutOfTheUpdate) {
     return std::make_unique<Observer>();
   }});
   EXPECT_EQ(outcome.observed.at("observed"), 2 * 10);
-  EXPECT_FALSE(outcome.update.metrics.contains("observed"));
-  EXPECT_EQ(outcome.update.steps, 4);
-  EXPECT_EQ(outcome.update.images, 10);
+  EXPECT_FALSE(outcome.update.report.metrics.contains("observed"));
+  EXPECT_EQ(outcome.update.report.steps, 4);
+  EXPECT_EQ(outcome.update.report.images, 10);
   // Looking changes nothing.
   RoundClient other;
   EXPECT_EQ(DigestOf(other.Train().update.model), DigestOf(outcome.update.model));

@@ -1,5 +1,5 @@
 // `kindred doctor`: what stands between this machine and its part in a federation.
-#include "run/doctor.h"
+#include "doctor/doctor.h"
 
 #include "command/doctor_report.h"
 #include "command/learning.h"

@@ -3,7 +3,7 @@
 
 #include "command/flags.h"
 #include "command/result.h"
-#include "run/doctor_network.h"
+#include "doctor/doctor_network.h"
 
 namespace kindred {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/dashboard.h"
-#include "run/paper_tables.h"
+#include "reproduce/paper_tables.h"
 
 namespace kindred {
 

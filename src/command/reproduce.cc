@@ -7,7 +7,7 @@
 #include "command/learning.h"
 #include "command/stop.h"
 #include "model/one_thread.h"
-#include "run/reproduction.h"
+#include "reproduce/reproduction.h"
 
 namespace kindred {
 

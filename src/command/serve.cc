@@ -28,7 +28,7 @@ CommandResult Serve(const ServeFlags& flags) {
       experiment, opened.resolved.config, ConfigHash(opened.resolved.config, experiment),
       {.listen = flags.listen, .pki = flags.pki, .plain_text = flags.plain_text}, opened.dir, stop);
   const auto dashboard = OpenDashboard(flags.page, opened.dir);
-  if (!opened.resumed) opened.dir.Create(opened.resolved.config.ToToml());
+  if (!opened.resumed) opened.dir.Create(TextsOf(opened.resolved.config));
   const FolderLock lock(opened.dir.path());
   const LogFile log(opened.dir.log());
   coordination.Start();

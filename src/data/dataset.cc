@@ -78,23 +78,31 @@ void AddToDigest(Digest& digest, const Split& split) {
 void Bind(Config& config, DataOptions& options) {
   std::vector<std::string> names;
   for (const auto& kind : kKinds) names.emplace_back(kind.name);
-  config.Bind("data.name", &options.name, "dataset: kindred list datasets", {.choices = names});
-  config.Bind("data.path", &options.path, "its files; empty: where `kindred data get` puts them",
-              {.changes_result = false});
-  config.Bind("data.size", &options.size, "side of the images; 0: the dataset's own",
+  config.Bind("data.name", &options.name, "dataset; `kindred list datasets` names them",
+              {.choices = names});
+  config.Bind("data.path", &options.path,
+              "folder of its files; empty: where `kindred data get` puts them",
+              {.changes_result = false, .is_path = true});
+  config.Bind("data.size", &options.size, "side of the images in pixels; 0: the dataset's own",
               {.least = 0, .most = 1024});
-  config.Bind("data.channels", &options.channels, "3: grey is replicated; 1: all grey",
+  config.Bind("data.channels", &options.channels,
+              "3: grey images become three equal channels; 1: colour images become grey",
               {.least = 1, .most = 3});
-  config.Bind("data.limit", &options.limit, "most training images, balanced over classes; 0: all",
-              {.least = 0});
-  config.Bind("data.verify", &options.verify, "CIFAR: insist on the official files");
-  config.Bind("data.skip", &options.skip, "folder: unreadable images that may be left out",
-              {.least = 0});
+  config.Bind("data.limit", &options.limit,
+              "use at most so many training images, balanced over classes; 0: all", {.least = 0});
+  config.Bind("data.verify", &options.verify, "CIFAR: take the official files only");
+  config.Bind("data.skip", &options.skip,
+              "folder: unreadable images to leave out before it is an error", {.least = 0});
   config.Bind("data.holdout", &options.holdout,
-              "folder without train/ and test/: share for testing", {.least = 0, .most = 0.9});
-  config.Bind("data.mean", &options.mean, "normalisation, a number a channel; empty: usual ones",
+              "folder without train/ and test/: share of the images kept for testing",
+              {.least = 0, .most = 0.9});
+  config.Bind("data.mean", &options.mean,
+              "mean per channel that images are normalised by; empty: the dataset's usual "
+              "values",
               {.least = -100, .most = 100});
-  config.Bind("data.std", &options.std, "likewise", {.least = 1e-6, .most = 100});
+  config.Bind("data.std", &options.std,
+              "standard deviation per channel; empty: the dataset's usual values",
+              {.least = 1e-6, .most = 100});
 }
 
 std::span<const DatasetKind> DatasetKinds() { return kKinds; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "privacy/mechanism_kinds.h"
+
 namespace kindred {
 
 double PredictedFalseNegatives(const std::vector<std::vector<double>>& shares, int client,
@@ -128,7 +130,7 @@ int FalseNegatives::LabelOf(int client, int64_t sample) const {
   return clients_.data.labels[static_cast<size_t>(own[static_cast<size_t>(sample)])];
 }
 
-// The mixes are drawn again: they depend on the client's secret and the round alone.
+// What the rows are made of is drawn again: it depends on the client's secret and the round alone.
 const std::vector<FalseNegatives::Composition>& FalseNegatives::CompositionsOf(int client,
                                                                                int round) {
   const std::lock_guard lock(mutex_);
@@ -140,13 +142,15 @@ const std::vector<FalseNegatives::Composition>& FalseNegatives::CompositionsOf(i
   });
   const auto images =
       static_cast<int>(clients_.partition.clients[static_cast<size_t>(client)].size());
-  const bool plain = clients_.privacy.features == "plain";
-  for (const Mix& mix :
-       DrawMixes(images, std::min(clients_.shared, images), clients_.privacy.mix,
-                 SeededSecret(clients_.seed, client), static_cast<uint32_t>(round))) {
+  const Secret secret = SeededSecret(clients_.seed, client);
+  const RowsAsked asked = {.images = images,
+                           .count = std::min(clients_.shared, images),
+                           .secret = secret,
+                           .round = static_cast<uint32_t>(round)};
+  for (const Mix& mix : MechanismOf(clients_.privacy).made_of(clients_.privacy, asked)) {
     Composition composition;
-    for (size_t i = 0; i < mix.images.size() && !(plain && i > 0); ++i) {
-      composition.emplace_back(LabelOf(client, mix.images[i]), plain ? 1.0 : mix.weights[i]);
+    for (size_t i = 0; i < mix.images.size(); ++i) {
+      composition.emplace_back(LabelOf(client, mix.images[i]), mix.weights[i]);
     }
     rows.push_back(std::move(composition));
   }

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "privacy/instahide.h"
+
 namespace kindred {
 namespace {
 

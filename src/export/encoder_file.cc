@@ -26,7 +26,7 @@ Json SoundOrigin(const std::string& text) {
   const auto keep_number = [&](const Json& from, const char* key, Json& to) {
     if (from.contains(key) && from[key].is_number_integer()) to[key] = from[key];
   };
-  for (const char* key : {"method", "dataset", "scheme"}) keep_text(parsed, key, sound);
+  for (const char* key : {"method", "dataset", "scheme", "run"}) keep_text(parsed, key, sound);
   for (const char* key : {"rounds", "round", "epochs", "seed", "clients"}) {
     keep_number(parsed, key, sound);
   }

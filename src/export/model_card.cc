@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.h"
+#include "privacy/mechanism_kinds.h"
 
 namespace kindred {
 namespace {
@@ -22,7 +24,7 @@ std::string Value(const Json& json, const char* key) {
   return safe;
 }
 
-std::string Metrics(const ModelCard& card) {
+std::string MetricsText(const ModelCard& card) {
   if (card.metrics.empty()) return "None recorded; `kindred eval` measures and records them.\n";
   std::string text =
       "| metric | protocol | data | images, test images | accuracy |\n|---|---|---|---|---|\n";
@@ -41,6 +43,29 @@ std::string Metrics(const ModelCard& card) {
   return text;
 }
 
+// Whose images it was trained on.
+std::string Data(const Json& origin) {
+  if (origin.value("simulated", true)) {
+    return fmt::format("{}, dealt to {} clients by `{}`", Value(origin, "dataset"),
+                       Value(origin, "clients"), Value(origin, "scheme"));
+  }
+  return fmt::format("images of {} owners, in a federation over a network",
+                     origin.contains("clients") ? Value(origin, "clients") : "several");
+}
+
+// What it can be traced back by, a row of the table.
+std::string Provenance(const Json& origin) {
+  if (origin.value("simulated", true)) {
+    return fmt::format("| configuration, data, partition | `{}` `{}` `{}` |\n",
+                       Value(origin, "config_hash"), Value(origin, "train_data_hash"),
+                       Value(origin, "train_partition_hash"));
+  }
+  return fmt::format("| run | `{}` |\n{}", Value(origin, "run"),
+                     origin.contains("config_hash")
+                         ? fmt::format("| configuration | `{}` |\n", Value(origin, "config_hash"))
+                         : "");
+}
+
 std::string Privacy(const ModelCard& card) {
   std::string text = card.origin.value("simulated", false)
                          ? "Trained in a simulation: one process held the images of all clients.\n"
@@ -51,17 +76,14 @@ std::string Privacy(const ModelCard& card) {
   if (Value(card.origin, "method") == "supervised") text += "Labels were used in training.\n";
   const auto shared = card.origin.find("shared_features");
   if (shared == card.origin.end()) return text;
-  if (shared->value("features", "") == "plain") {
-    return text +
-           "Clients shared features of plain images (a simulation, for comparison): do not do "
-           "that\n"
-           "with images that are private.\n";
-  }
-  return text + fmt::format(
-                    "Clients shared features of InstaHide encodings, each a mix of {} images. "
-                    "InstaHide is\n"
-                    "obfuscation that has been broken (Carlini et al. 2021), not encryption.\n",
-                    Value(*shared, "mix"));
+  PrivacyOptions options;
+  options.features = shared->value("features", "");
+  options.mix = shared->value("mix", 0);
+  const auto& kinds = MechanismKinds();
+  const auto known = std::ranges::find_if(
+      kinds, [&](const MechanismKind& kind) { return kind.name == options.features; });
+  if (known == kinds.end()) return text + "What features clients shared is not known.\n";
+  return text + known->sentence(options) + "\n";
 }
 
 }  // namespace
@@ -77,19 +99,17 @@ std::string ModelCardText(const ModelCard& card) {
              "A {} of width {} for {}x{} images with {} channels; an image becomes {} numbers, "
              "h.\n\n"
              "| | |\n|---|---|\n"
-             "| method | {}{} |\n| data | {}, dealt to {} clients by `{}` |\n| rounds | {} of {}, "
+             "| method | {}{} |\n| data | {} |\n| rounds | {} of {}, "
              "{} "
              "local epochs "
              "each |\n| seed | {} |\n"
-             "| encoder digest | `{}` |\n| configuration, data, partition | `{}` `{}` `{}` |\n\n",
+             "| encoder digest | `{}` |\n{}\n",
              encoder.model.arch, encoder.model.width, shape.height, shape.width, shape.channels,
              8 * encoder.model.width, Value(card.origin, "method"),
              card.origin.contains("method_note") ? ": " + Value(card.origin, "method_note") : "",
-             Value(card.origin, "dataset"), Value(card.origin, "clients"),
-             Value(card.origin, "scheme"), Value(card.origin, "round"),
-             Value(card.origin, "rounds"), Value(card.origin, "epochs"), Value(card.origin, "seed"),
-             Value(card.origin, "encoder_digest"), Value(card.origin, "config_hash"),
-             Value(card.origin, "train_data_hash"), Value(card.origin, "train_partition_hash")) +
+             Data(card.origin), Value(card.origin, "round"), Value(card.origin, "rounds"),
+             Value(card.origin, "epochs"), Value(card.origin, "seed"),
+             Value(card.origin, "encoder_digest"), Provenance(card.origin)) +
          fmt::format(
              "## Use\n\n"
              "- `encoder.safetensors`: the weights by torchvision's names. Pixels in [0, 1] are\n"
@@ -100,7 +120,7 @@ std::string ModelCardText(const ModelCard& card) {
              "- `kindred eval`, `kindred embed` take this folder: `--run FOLDER`.\n\n",
              fmt::join(mean, ", "), fmt::join(std, ", "), shape.channels, shape.height, shape.width,
              card.onnx_input == "uint8" ? "uint8" : "float32 in [0, 1]") +
-         "## Metrics\n\n" + Metrics(card) + "\n## Privacy\n\n" + Privacy(card) +
+         "## Metrics\n\n" + MetricsText(card) + "\n## Privacy\n\n" + Privacy(card) +
          "\n## Licence\n\n" +
          (card.license.empty()
               ? "Not stated. The images' own terms may bind what is made of them.\n"

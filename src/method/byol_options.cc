@@ -3,10 +3,11 @@
 namespace kindred {
 
 void Bind(Config& config, ByolOptions& options) {
-  config.Bind("byol.momentum", &options.momentum, "how slowly the target network follows",
-              {.least = 0, .most = 1});
-  config.Bind("byol.hidden", &options.hidden, "width of projector and predictor inside",
-              {.least = 1, .most = 65536});
+  config.BindForClients("byol.momentum", &options.momentum, "how slowly the target network follows",
+                        {.least = 0, .most = 1});
+  config.BindForClients("byol.hidden", &options.hidden,
+                        "width of the hidden layer in projector and predictor",
+                        {.least = 1, .most = 65536});
 }
 
 }  // namespace kindred

@@ -3,9 +3,9 @@
 namespace kindred {
 
 void Bind(Config& config, FedemaOptions& options) {
-  config.Bind("fedema.tau", &options.tau,
-              "share of its own model that a client keeps at its first merge",
-              {.least = 0, .most = 1});
+  config.BindForClients("fedema.tau", &options.tau,
+                        "share of its own model that a client keeps when it first merges",
+                        {.least = 0, .most = 1});
 }
 
 }  // namespace kindred

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "method/byol_options.h"
+#include "method/fedema_options.h"
 #include "model/network.h"
 #include "tests/golden_steps.h"
 

@@ -92,8 +92,9 @@ std::vector<std::string> TablesOfOthers(const std::string& method) {
 void Bind(Config& config, MethodOptions& options) {
   std::vector<std::string> names;
   for (const auto& kind : kKinds) names.emplace_back(kind.name);
-  config.Bind("method.name", &options.name, "how clients learn: kindred list methods",
-              {.choices = names});
+  config.BindForClients("method.name", &options.name,
+                        "how clients learn; `kindred list methods` names the methods",
+                        {.choices = names});
   for (const auto& kind : kKinds) {
     if (kind.bind != nullptr) kind.bind(config, options);
   }

@@ -3,8 +3,8 @@
 namespace kindred {
 
 void Bind(Config& config, SimclrOptions& options) {
-  config.Bind("simclr.tau", &options.tau, "temperature of the contrastive loss",
-              {.least = 1e-3, .most = 100});
+  config.BindForClients("simclr.tau", &options.tau, "temperature of the contrastive loss",
+                        {.least = 1e-3, .most = 100});
 }
 
 }  // namespace kindred

@@ -3,20 +3,23 @@
 namespace kindred {
 
 void Bind(Config& config, ModelOptions& options) {
-  config.Bind("model.arch", &options.arch, "encoder", {.choices = {"resnet18", "resnet10"}});
-  config.Bind("model.width", &options.width, "channels of its first stage",
-              {.least = 1, .most = 512});
-  config.Bind("model.dim", &options.dim, "size of a projected feature", {.least = 2, .most = 4096});
-  config.Bind("model.bn_splits", &options.bn_splits,
-              "groups in which batch norm sees a training batch", {.least = 1, .most = 64});
-  config.Bind("model.projector_norm", &options.projector_norm,
-              "batch norm after the projector's hidden layer, whichever the method");
+  config.BindForClients("model.arch", &options.arch, "network of the encoder",
+                        {.choices = {"resnet18", "resnet10"}});
+  config.BindForClients("model.width", &options.width, "channels of the encoder's first stage",
+                        {.least = 1, .most = 512, .client_limit = "client.max_width"});
+  config.BindForClients("model.dim", &options.dim, "length of a projected feature",
+                        {.least = 2, .most = 4096, .client_limit = "client.max_dim"});
+  config.BindForClients("model.bn_splits", &options.bn_splits,
+                        "groups that batch norm splits a training batch into",
+                        {.least = 1, .most = 64});
+  config.BindForClients("model.projector_norm", &options.projector_norm,
+                        "batch norm after the projector's hidden layer, for every method");
 }
 
 void BindEngine(Config& config, ModelOptions& options) {
-  config.Bind("train.engine", &options.engine,
-              "what computes the encoder: fast (own kernels) or torch (LibTorch)",
-              {.choices = {"fast", "torch"}});
+  config.BindForClients("train.engine", &options.engine,
+                        "what computes the encoder: own kernels (fast) or LibTorch (torch)",
+                        {.choices = {"fast", "torch"}});
 }
 
 }  // namespace kindred

@@ -47,15 +47,17 @@ std::string ClassesText(const std::vector<int>& counts, const std::vector<std::s
 void Bind(Config& config, PartitionOptions& options) {
   std::vector<std::string> names;
   for (const auto& scheme : kSchemes) names.emplace_back(scheme.name);
-  config.Bind("partition.scheme", &options.scheme, "who owns what: kindred list partitions",
+  config.Bind("partition.scheme", &options.scheme,
+              "who owns which images; `kindred list partitions` names the schemes",
               {.choices = names});
   config.Bind("partition.clients", &options.clients, "number of clients; 0: the scheme's own",
               {.least = 0, .most = 1'000'000});
   config.Bind("partition.classes_per_client", &options.classes_per_client,
-              "noniid1, noniid2; 0: the scheme's own", {.least = 0, .most = 1'000'000});
-  config.Bind("partition.alpha", &options.alpha, "dirichlet: small is uneven",
+              "noniid1, noniid2: classes per client; 0: the scheme's own",
+              {.least = 0, .most = 1'000'000});
+  config.Bind("partition.alpha", &options.alpha, "dirichlet: the smaller, the more uneven",
               {.least = 1e-3, .most = 1e6});
-  config.Bind("partition.seed", &options.seed, "the split's own seed");
+  config.Bind("partition.seed", &options.seed, "seed of the split alone");
 }
 
 std::span<const PartitionScheme> PartitionSchemes() { return kSchemes; }

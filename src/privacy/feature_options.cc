@@ -3,19 +3,20 @@
 namespace kindred {
 
 void Bind(Config& config, FeatureOptions& options) {
-  config.Bind("features.encoder", &options.encoder,
-              "what makes the shared features: the client's own model after its training (local), "
-              "or the model that it received (global)",
-              {.choices = {"local", "global"}});
-  config.Bind("features.weight", &options.weight,
-              "ccl.negatives = \"union\": what all remote negatives together weigh beside a full "
-              "local bank, however many they are",
-              {.least = 0, .most = 1000});
+  config.BindForClients("features.encoder", &options.encoder,
+                        "what makes the shared features: the client's own model after training "
+                        "(local), or the model that it received (global)",
+                        {.choices = {"local", "global"}});
+  config.BindForClients(
+      "features.weight", &options.weight,
+      "ccl.negatives = \"union\": weight of all remote negatives together, beside "
+      "1 for a full bank",
+      {.least = 0, .most = 1000});
   config.Bind("features.max_age", &options.max_age,
               "rounds after which a client's shared features are dropped",
               {.least = 1, .most = 1 << 20});
   config.Bind("features.max_remote", &options.max_remote,
-              "rows of others' features that a client is sent, or takes, at most; 0: all",
+              "remote features that a client is sent, or takes, at most; 0: all",
               {.least = 0, .most = 1 << 30});
 }
 

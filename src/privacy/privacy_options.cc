@@ -1,18 +1,27 @@
 #include "privacy/privacy_options.h"
 
+#include "privacy/mechanism_kinds.h"
+
 namespace kindred {
 
 void Bind(Config& config, PrivacyOptions& options) {
-  config.Bind("privacy.features", &options.features,
-              "what others get: features of InstaHide encodings, or plain ones (simulation only)",
-              {.choices = {"encoded", "plain"}});
-  config.Bind("privacy.mix", &options.mix, "k: images mixed in an encoding",
-              {.least = 2, .most = 64});
-  config.Bind("privacy.input", &options.input,
-              "what the model sees of an encoding: its values, or their magnitudes",
-              {.choices = {"signed", "magnitude"}});
-  config.Bind("privacy.statistics", &options.statistics,
-              "batch norm's statistics in the encoding pass", {.choices = {"running", "batch"}});
+  std::vector<std::string> names;
+  std::string meaning = "what others get";
+  for (const auto& kind : MechanismKinds()) {
+    meaning += (names.empty() ? ": " : "; ") + std::string(kind.name) + ": " + kind.summary;
+    names.emplace_back(kind.name);
+  }
+  config.BindForClients("privacy.features", &options.features, meaning, {.choices = names});
+  config.BindForClients("privacy.mix", &options.mix, "k: images mixed into one encoding",
+                        {.least = 2, .most = 64});
+  config.BindForClients(
+      "privacy.input", &options.input,
+      "what the model sees of an encoding: its values (signed) or their magnitudes",
+      {.choices = {"signed", "magnitude"}});
+  config.BindForClients(
+      "privacy.statistics", &options.statistics,
+      "batch norm in the pass that makes shared features: of the batch, or running",
+      {.choices = {"running", "batch"}});
 }
 
 }  // namespace kindred

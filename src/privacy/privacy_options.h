@@ -9,7 +9,7 @@ namespace kindred {
 
 // [privacy]
 struct PrivacyOptions {
-  std::string features = "encoded";  // encoded: of InstaHide's encodings; plain: simulation only
+  std::string features = "encoded";  // the mechanism: a name of mechanism_kinds.h
   int mix = 4;                       // k: images in an encoding
   std::string input = "magnitude";   // signed: x' as InstaHide makes it; magnitude: |x'|
   std::string statistics = "batch";  // batch norm of the encoding pass: running or batch

@@ -24,10 +24,15 @@ void RunDir::RefuseUsed(const std::filesystem::path& path) {
   }
 }
 
-void RunDir::Create(const std::string& config) const {
+void RunDir::Create(const ConfigTexts& config) const {
   MakeFolder(path_);
-  WriteFileAtomically(this->config(), config);  // first: with it, the folder is a run
+  WriteConfig(config);
   MakeFolder(checkpoints());
+}
+
+void RunDir::WriteConfig(const ConfigTexts& config) const {
+  WriteFileAtomically(this->config(), config.toml);  // first: with it, the folder is a run
+  WriteFileAtomically(config_json(), config.json + "\n");
 }
 
 void RunDir::WriteTensorboard() const {

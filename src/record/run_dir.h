@@ -1,7 +1,8 @@
 // A run's folder: what `kindred train` leaves behind.
 //
 //   config.toml     the resolved configuration
-//   metrics.jsonl   a line a round, a line an evaluation
+//   config.json     the same for programs, without paths
+//   metrics.jsonl   one line per round, per kNN check and per evaluation
 //   summary.json    how it ended
 //   train.log       what was printed
 //   audit.jsonl     of a coordinator: who came, what was refused
@@ -22,11 +23,17 @@ class RunDir {
   // Throws a refusal (exit code 5) when the folder holds something already.
   static void RefuseUsed(const std::filesystem::path& path);
 
-  // Makes the folder, with the run's configuration in it.
-  void Create(const std::string& config) const;
+  // The run's configuration, as a file for people and as one for programs.
+  struct ConfigTexts {
+    std::string toml, json;
+  };
+  // Makes the folder, with the configuration in it.
+  void Create(const ConfigTexts& config) const;
+  void WriteConfig(const ConfigTexts& config) const;
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.toml"; }
+  std::filesystem::path config_json() const { return path_ / "config.json"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path log() const { return path_ / "train.log"; }

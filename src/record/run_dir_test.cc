@@ -14,9 +14,9 @@ TEST(RunDir, CreateMakesTheFolderWithItsConfiguration) {
   const auto path = folder.path() / "runs" / "a";
   const RunDir run(path);
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "runs")) << "naming a run makes nothing";
-  run.Create("rounds = 3\n");
+  run.Create({"rounds = 3\n", "{}"});
   EXPECT_EQ(run.path(), path);
-  EXPECT_EQ(FilesBelow(path), (std::set<std::string>{"checkpoints", "config.toml"}));
+  EXPECT_EQ(FilesBelow(path), (std::set<std::string>{"checkpoints", "config.json", "config.toml"}));
   EXPECT_TRUE(std::filesystem::is_directory(run.checkpoints()));
   const Bytes config = ReadFile(run.config(), 1000);
   EXPECT_EQ(std::string(config.begin(), config.end()), "rounds = 3\n");
@@ -25,7 +25,9 @@ TEST(RunDir, CreateMakesTheFolderWithItsConfiguration) {
 TEST(RunDir, CreateWhereAFileIsInTheWayIsADataError) {
   const auto folder = TestFolder();
   WriteFileAtomically(folder.path() / "file", "x");
-  ExpectError(ExitCode::kData, "file", [&] { RunDir(folder.path() / "file" / "run").Create(""); });
+  ExpectError(ExitCode::kData, "file", [&] {
+    RunDir(folder.path() / "file" / "run").Create({"", "{}"});
+  });
 }
 
 TEST(RunDir, AnEmptyOrMissingFolderIsNotUsed) {
@@ -37,7 +39,7 @@ TEST(RunDir, AnEmptyOrMissingFolderIsNotUsed) {
 
 TEST(RunDir, RefusesAFolderThatHoldsSomething) {
   const auto folder = TestFolder();
-  RunDir(folder.path() / "run").Create("");
+  RunDir(folder.path() / "run").Create({"", "{}"});
   ExpectError(ExitCode::kExists, "--resume", [&] { RunDir::RefuseUsed(folder.path() / "run"); });
   std::filesystem::create_directory(folder.path() / "other");
   WriteFileAtomically(folder.path() / "other" / ".hidden", "x");
@@ -49,7 +51,7 @@ TEST(RunDir, RefusesAFolderThatHoldsSomething) {
 TEST(RunDir, PlacesAreAllDifferentAndInside) {
   const auto folder = TestFolder();
   const RunDir run(folder.path());
-  run.Create("");
+  run.Create({"", "{}"});
   std::set<std::string> places;
   for (const auto& place :
        {run.config(), run.metrics(), run.summary(), run.log(), run.checkpoints(), run.scratch()}) {
@@ -63,7 +65,7 @@ TEST(RunDir, PlacesAreAllDifferentAndInside) {
 TEST(RunDir, TensorboardIsWrittenAnewFromTheMetrics) {
   const auto folder = TestFolder();
   const RunDir run(folder.path());
-  run.Create("");
+  run.Create({"", "{}"});
   const auto events = run.path() / "tensorboard" / "events.out.tfevents.kindred";
   run.WriteTensorboard();  // before the first line
   EXPECT_EQ(ReadFile(events, 1 << 20), SerializeEvents({}));

@@ -7,10 +7,12 @@
 #include <deque>
 #include <fstream>
 
-#include "base/audit_log.h"
 #include "base/base64.h"
+#include "base/config.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "privacy/mechanism_kinds.h"
+#include "record/audit_log.h"
 #include "record/metrics.h"
 
 namespace kindred {
@@ -69,41 +71,62 @@ Json Audit(const std::filesystem::path& path, uint64_t end) {
   return {{"counts", counts}, {"by_client", by_client}, {"events", events}};
 }
 
-// A line of config.toml without its comment, which names files; the value of a path is left out:
-// pages are handed on.
-std::string WithoutPaths(const std::string& line) {
-  size_t end = 0;
-  for (bool quoted = false; end < line.size() && (quoted || line[end] != '#'); ++end) {
-    if (line[end] == '\\' && quoted) {
-      ++end;
-    } else if (line[end] == '"') {
-      quoted = !quoted;
-    }
-  }
-  std::string kept = line.substr(0, std::min(end, line.size()));
-  while (!kept.empty() && kept.back() == ' ') kept.pop_back();
-  const size_t equals = kept.find(" = ");
-  if (equals != std::string::npos && std::string_view(kept).substr(0, equals).ends_with("path") &&
-      kept.substr(equals + 3) != "\"\"") {
-    kept = kept.substr(0, equals) + " = \"(left out)\"";
-  }
-  return kept;
-}
-
 // Pipes and the like are not read: they may never end.
 bool IsFile(const std::filesystem::path& path) {
   std::error_code none;
   return std::filesystem::is_regular_file(path, none);
 }
 
-std::string ConfigText(const RunDir& dir) {
-  if (!IsFile(dir.config())) return "";
-  std::ifstream in(dir.config());
-  std::string text;
-  for (std::string line; std::getline(in, line) && text.size() < (1 << 20);) {
-    text += WithoutPaths(line) + "\n";
+// The run's configuration without paths; null: it cannot be read.
+Json ConfigOf(const RunDir& dir) {
+  constexpr uint64_t kMost = 1 << 20;
+  const auto parsed = [](const std::string& text) {
+    Json config = Json::parse(text, nullptr, false);
+    return config.is_object() ? config : Json(nullptr);
+  };
+  const auto text_in = [](const std::filesystem::path& path) {
+    const Bytes bytes = ReadFile(path, kMost);
+    return std::string(bytes.begin(), bytes.end());
+  };
+  try {
+    if (IsFile(dir.config_json())) return parsed(text_in(dir.config_json()));
+    if (!IsFile(dir.config())) return nullptr;
+    // A run of before there was a config.json: pages are handed on, so its paths are left out here.
+    const auto json = TomlToJson(text_in(dir.config()));
+    Json config = json ? parsed(*json) : Json(nullptr);
+    for (const auto& [section, key] : {std::pair("data", "path"), {"fedca", "public_path"}}) {
+      if (config.is_object() && config.contains(section) && config[section].is_object() &&
+          config[section].contains(key)) {
+        config[section][key] = "";
+      }
+    }
+    return config;
+  } catch (const Error&) {
+    return nullptr;
   }
-  return text;
+}
+
+// What is shared of images: by the summary, or while there is none by the configuration. Null: that
+// is not known, or no mechanism of this program.
+Json PrivacyOf(const Json& summary, const Json& config) {
+  PrivacyOptions options;
+  const auto take = [&](const Json& from) {
+    if (!from.is_object()) return false;
+    if (from.value("mix", Json()).is_number_integer()) options.mix = from["mix"];
+    if (!from.value("features", Json()).is_string()) return false;
+    options.features = from["features"];
+    return true;
+  };
+  const auto part = [](const Json& of, const char* name) {
+    return of.is_object() ? of.value(name, Json()) : Json();
+  };
+  if (!take(part(summary, "shared_features")) && !take(part(config, "privacy"))) return nullptr;
+  for (const MechanismKind& kind : MechanismKinds()) {
+    if (kind.name == options.features) {
+      return {{"features", kind.name}, {"sentence", kind.sentence(options)}};
+    }
+  }
+  return nullptr;
 }
 
 // An evaluation without what nobody reads on a page.
@@ -123,7 +146,7 @@ Json DamageOf(const RunDir& dir, const Json& run, const PageContent& content, in
     damage.push_back(fmt::format("metrics.jsonl: {} line{} could not be read", damaged_lines,
                                  damaged_lines == 1 ? "" : "s"));
   }
-  if (run["config"] == "") damage.push_back("config.toml is missing or empty");
+  if (run["config"].is_null()) damage.push_back("the configuration is missing or damaged");
   const auto unread = [&](const std::filesystem::path& path, const Json& value) {
     std::error_code none;
     if (value.is_null() && std::filesystem::exists(path, none)) {
@@ -218,7 +241,7 @@ Json RunData(const RunDir& dir, const PageContent& content) {
   }
   Json run = {
       {"name", ShownName(dir.path())},
-      {"config", ConfigText(dir)},
+      {"config", ConfigOf(dir)},
       {"summary", ReadPart(dir.summary())},
       {"metrics", RoundColumns(rounds)},
       {"knn", knn},
@@ -227,6 +250,7 @@ Json RunData(const RunDir& dir, const PageContent& content) {
       {"clients", ReadPart(dir.page() / "clients.json")},
       {"samples", content.samples ? ReadPart(dir.page() / "samples.json") : Json(nullptr)},
       {"embedding", content.embedding ? ReadPart(dir.page() / "embedding.json") : Json(nullptr)}};
+  run["privacy"] = PrivacyOf(run["summary"], run["config"]);
   if (content.damage) run["damage"] = DamageOf(dir, run, content, damaged_lines);
   return run;
 }

@@ -68,7 +68,7 @@ TEST(RunData, DamagedLinesAreMissingParts) {
 TEST(RunData, SaysWhatIsDamaged) {
   const TemporaryFolder folder = TestFolder();
   const RunDir dir(folder.path() / "run");
-  dir.Create("[train]\nrounds = 2\n");
+  dir.Create({"[train]\nrounds = 2\n", "{\"train\":{\"rounds\":2}}"});
   const auto write = [&](const std::string& metrics, const std::string& summary) {
     WriteFileAtomically(dir.metrics(), std::string_view(metrics));
     WriteFileAtomically(dir.summary(), std::string_view(summary));
@@ -91,13 +91,15 @@ TEST(RunData, SaysWhatIsDamaged) {
   EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"embedding.json could not be read"}));
   std::filesystem::remove_all(dir.page());
   std::filesystem::remove(dir.config());
-  EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"config.toml is missing or empty"}));
+  std::filesystem::remove(dir.config_json());
+  EXPECT_EQ(write(first + second, "{\"rounds\":2}"),
+            (Json{"the configuration is missing or damaged"}));
 }
 
 TEST(RunData, ReadsNoPipes) {
   const TemporaryFolder folder = TestFolder();
   const RunDir dir(folder.path());
-  for (const auto& path : {dir.metrics(), dir.audit(), dir.config()}) {
+  for (const auto& path : {dir.metrics(), dir.audit(), dir.config(), dir.config_json()}) {
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   }
   EXPECT_EQ(RunData(dir)["metrics"]["rounds"], 0);
@@ -132,14 +134,16 @@ TEST(RunData, CountsTheAuditAsFarAsAskedAndWhatAFloodLeftOut) {
 TEST(RunData, NamesNoFile) {
   const TemporaryFolder folder = TestFolder();
   const RunDir dir(folder.path() / "run");
+  // As an older version left it: without config.json.
   dir.Create(
-      "[data]\npath = \"/home/canary/x # y\"  # its files (/home/canary/a.toml:3)\n"
-      "name = \"a # b\"  # of it (/home/canary/a.toml:4)\nsize = 0\n");
-  const std::string text = RunData(dir)["config"];
-  EXPECT_EQ(text.find("canary"), std::string::npos) << text;
-  EXPECT_NE(text.find("name = \"a # b\"\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("path = \"(left out)\"\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("size = 0\n"), std::string::npos) << text;
+      {"[data]\npath = \"/home/canary/x # y\"  # its files (/home/canary/a.toml:3)\n"
+       "name = \"a # b\"  # of it (/home/canary/a.toml:4)\nsize = 0\n",
+       ""});
+  std::filesystem::remove(dir.config_json());
+  const Json config = RunData(dir)["config"];
+  EXPECT_EQ(config, Json::parse(R"({"data":{"name":"a # b","path":"","size":0}})"));
+  WriteFileAtomically(dir.config_json(), R"({"data":{"name":"c"}})");
+  EXPECT_EQ(RunData(dir)["config"], Json::parse(R"({"data":{"name":"c"}})"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/audit_log.h"
+#include "record/audit_log.h"
 
 namespace kindred {
 namespace {

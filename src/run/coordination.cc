@@ -7,39 +7,26 @@
 #include <chrono>
 #include <ctime>
 
-#include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/parallel.h"
-#include "model/library_kernels.h"
+#include "privacy/mechanism_kinds.h"
 #include "run/fit.h"
 #include "run/monitor.h"
 #include "run/page_parts.h"
+#include "run/run_summary.h"
+#include "run/setup.h"
 #include "run/shared_settings.h"
 
 namespace kindred {
 
 namespace {
 
-EncoderInput InputFor(const ImageKind& images) {
-  return {{images.channels, images.side, images.side}, images.normalization};
-}
-
-MethodContext ContextOf(const Experiment& experiment, const ImageKind& images,
-                        const std::filesystem::path& folder) {
-  return {.model = experiment.model,
-          .method = experiment.method,
-          .privacy = experiment.privacy,
-          .features = experiment.features,
-          .channels = images.channels,
-          .classes = images.classes,
-          .batch = experiment.train.batch,
-          .seed = experiment.train.seed,
-          .side = images.side,
-          .data = experiment.data.name,
-          .folder = folder};
+MethodContext ContextIn(const RunDir& dir, const Experiment& experiment, const ImageKind& images) {
+  MethodContext context = ContextOf(experiment, images);
+  context.folder = dir.path();
+  return context;
 }
 
 std::optional<Dataset> MonitorOf(const Experiment& experiment) {
@@ -53,19 +40,6 @@ std::optional<Dataset> MonitorOf(const Experiment& experiment) {
   return dataset;
 }
 
-void CheckServable(const Experiment& experiment) {
-  if (experiment.privacy.features != "encoded") {
-    throw UsageError(
-        "privacy.features = {}: only features of encodings travel; plain ones are for `kindred "
-        "train`",
-        experiment.privacy.features);
-  }
-  if (experiment.train.batch % experiment.model.bn_splits != 0) {
-    throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}",
-                     experiment.train.batch, experiment.model.bn_splits);
-  }
-}
-
 bool IsValidNow(const Enrolment& enrolment) {
   return StateOf(enrolment, std::time(nullptr)) == EnrolmentState::kValid;
 }
@@ -75,19 +49,18 @@ bool IsValidNow(const Enrolment& enrolment) {
 Coordination::Coordination(const Experiment& experiment, const Config& config,
                            const std::string& config_hash, const ServeOptions& serve,
                            const RunDir& dir, const std::atomic<bool>& stop)
-    : experiment_((CheckServable(experiment), experiment)),
+    : experiment_((CheckTravels(experiment.privacy), experiment)),
       config_(config),
       config_hash_(config_hash),
       serve_(serve),
       dir_(dir),
       stop_(stop),
       images_(ImageKindOf(experiment.data)),
-      method_(MakeMethod(ContextOf(experiment, images_, dir.path()))),
+      method_(MakeFittingMethod(ContextIn(dir, experiment, images_))),
       enrolments_(serve.pki),
       kit_(serve.plain_text ? std::nullopt : std::optional(ReadServerKit(serve.pki))),
       monitor_(MonitorOf(experiment)),
       store_(0, dir.scratch()) {
-  CheckSplits(*method_, ContextOf(experiment, images_, dir.path()));
   const auto enrolled = enrolments_.All();
   const auto valid = std::count_if(enrolled.begin(), enrolled.end(), IsValidNow);
   if (valid < experiment.coordinator.min_clients) {
@@ -131,8 +104,8 @@ std::string Coordination::RunId() const {
 
 void Coordination::Start() {
   const std::string run = RunId();
-  record_ = std::make_unique<RunRecord>(dir_, RunIdentity{config_hash_, run, "federation"},
-                                        experiment_.train.rounds, InputFor(images_));
+  record_ = std::make_unique<RunRecord>(dir_, RunIdentity{config_hash_, run, kFederationPartition},
+                                        experiment_.train.rounds, InputOf(images_));
   record_->Start(method_->Shared(), store_);
   audit_ = std::make_unique<AuditLog>(dir_.audit());
   const auto audit = [this](const AuditEvent& event) { audit_->Add(event); };
@@ -148,8 +121,8 @@ void Coordination::Start() {
       experiment_.coordinator,
       RunOffer{.run = run,
                .rounds = experiment_.train.rounds,
-               .settings = SharedSettings(config_),
-               .input = InputFor(images_).ToText(),
+               .settings = config_.ForClients(),
+               .input = InputOf(images_).ToText(),
                .classes = images_.classes,
                .data = experiment_.data.name,
                .shape = {.manifest = ManifestOf(method_->Shared(), precision),
@@ -164,34 +137,25 @@ void Coordination::Start() {
 }
 
 void Coordination::Run() {
-  if (record_->NextRound() == 0 && !record_->Sums().first_knn) LookAtNeighbors(0);
-  const RoundLoopOptions rounds = {
-      .train = experiment_.train,
-      .features = experiment_.features,
-      .rule = experiment_.rule,
-      .optimizer = experiment_.optimizer,
-      .trained = TrainedNames(*method_),
-      .limits = experiment_.limits,
-      .over_selection = experiment_.coordinator.over_selection,
-      .first = record_->NextRound(),
-      .features_width = experiment_.model.dim,
-      .features_most = method_->FeaturesToShare(),
-      .images_of = [&](int client) { return coordinator_->CurrentMembers().at(client).images; }};
+  driver_ = std::make_unique<RoundDriver>(
+      experiment_, *method_, dir_, *record_,
+      Monitored{.dataset = monitor_ ? &*monitor_ : nullptr, .input = InputOf(images_)});
+  driver_->Begin(stop_);
+  RoundLoopOptions rounds = RoundsOf(experiment_, *method_);
+  rounds.over_selection = experiment_.coordinator.over_selection;
+  rounds.first = record_->NextRound();
+  rounds.images_of = [&](int client) { return coordinator_->CurrentMembers().at(client).images; };
   RunRounds(rounds, *coordinator_, record_->Server(),
             [&](const RoundReport& report) { OnRound(report); });
   coordinator_->Finish(record_->Global());
 }
 
 void Coordination::OnRound(const RoundReport& report) {
-  const int done = report.round + 1;
-  record_->AddRound(report);
-  if (done % experiment_.eval.every == 0 || done == experiment_.train.rounds) {
-    LookAtNeighbors(done);
-  }
+  driver_->EndRound(report, stop_);
   const Members members = coordinator_->CurrentMembers();
   WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));
-  Save(done);
+  Save(report.round + 1);
 }
 
 // The log says why a checkpoint failed; whoever watches the audit log learns that it did.
@@ -212,42 +176,16 @@ void Coordination::Save(int round) {
   }
 }
 
-void Coordination::LookAtNeighbors(int round) {
-  if (!monitor_) return;
-  const auto start = std::chrono::steady_clock::now();
-  const KnnLook look = LookByKnn(
-      {Under(record_->Global(), method_->EncoderPrefix()), experiment_.model, InputFor(images_)},
-      *monitor_, experiment_.eval, WorkerCount(experiment_.train.workers));
-  record_->AddKnn(round, look.accuracy,
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  WritePagePart(dir_, "embedding",
-                [&] { return EmbeddingPart(round, look.features, *monitor_, nullptr); });
-}
-
 Json Coordination::Summary() const {
-  const Tally& sums = record_->Sums();
   const Members members = coordinator_->CurrentMembers();
-  Json summary = {
-      {"role", "coordinator"},
-      {"run", record_->Identity().data},
-      {"method", experiment_.method.name},
-      {"dataset", experiment_.data.name},
-      {"scheme", "federation"},
-      {"clients", members.size()},
-      {"rounds", experiment_.train.rounds},
-      {"seed", experiment_.train.seed},
-      {"participation", experiment_.train.participation},
-      {"model_digest", DigestOf(record_->Global())},
-      {"seconds", sums.seconds},
-      {"images", sums.images},
-      {"images_per_second", sums.seconds > 0 ? static_cast<double>(sums.images) / sums.seconds : 0},
-      {"bytes_down", sums.bytes_down},
-      {"bytes_up", sums.bytes_up},
-      {"engine", experiment_.model.engine},
-      {"libraries", LibraryKernels()},
-      {"config_hash", config_hash_},
-      {"version", KINDRED_VERSION},
-      {"commit", EmbeddedFile("commit")}};
+  Json summary = ToJson(RunSummary{.kind = RunKind::kCoordinator,
+                                   .experiment = experiment_,
+                                   .method = *method_,
+                                   .model = record_->Global(),
+                                   .clients = members.size(),
+                                   .sums = record_->Sums(),
+                                   .config_hash = config_hash_});
+  summary["run"] = record_->Identity().data;
   if (experiment_.coordinator.half) {  // what clients end with
     const Manifest manifest = ManifestOf(record_->Global(), Precision::kHalf);
     Bytes sent = Pack(record_->Global(), manifest);
@@ -263,10 +201,6 @@ Json Coordination::Summary() const {
   }
   summary["members"] = list;
   summary["refused"] = audit_->Refusals();
-  if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
-  if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
-  if (!method_->Note().empty()) summary["method_note"] = method_->Note();
-  summary["diagnostics"] = sums.diagnostics;
   return summary;
 }
 

@@ -6,14 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "base/audit_log.h"
 #include "base/json.h"
+#include "federation/coordinator.h"
+#include "federation/grpc_server.h"
 #include "identity/enrolments.h"
 #include "identity/kit.h"
+#include "record/audit_log.h"
 #include "run/experiment.h"
+#include "run/round_driver.h"
 #include "run/run_record.h"
-#include "transport/coordinator.h"
-#include "transport/grpc_server.h"
 
 namespace kindred {
 
@@ -44,7 +45,6 @@ class Coordination {
  private:
   void OnRound(const RoundReport& report);
   void Save(int round);
-  void LookAtNeighbors(int round);
   std::string RunId() const;
 
   const Experiment& experiment_;
@@ -60,6 +60,7 @@ class Coordination {
   std::optional<Dataset> monitor_;
   LocalStore store_;  // of nobody: clients keep their own
   std::unique_ptr<RunRecord> record_;
+  std::unique_ptr<RoundDriver> driver_;
   std::unique_ptr<AuditLog> audit_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<GrpcServer> server_;

@@ -134,6 +134,22 @@ Evaluation RunFinetune(const EvalTask& task, uint64_t seed, const OnImages& on_i
                 {"bytes_up", finetuned.bytes_up}});
 }
 
+// An encoder alone does about so many images in the time of one image of training; the test images
+// are taken to be about as many as the training images.
+constexpr double kForwardOnly = 3;
+
+double LinearPasses(const Experiment& e) {
+  return (1 + (IsMoco(e) ? MocoEpochs(e) : 1)) / kForwardOnly;
+}
+
+double SemiPasses(const Experiment& e) {
+  return 1 / kForwardOnly + e.eval.labels * SemiOptionsOf(e).epochs;
+}
+
+double FinetunePasses(const Experiment& e) {
+  return 1 / kForwardOnly + e.eval.labels * e.eval.rounds * e.eval.local_epochs;
+}
+
 // Said where it is not the usual one.
 std::string CropText(const Experiment& experiment) {
   const double crop = experiment.eval.crop;
@@ -142,14 +158,14 @@ std::string CropText(const Experiment& experiment) {
 
 // The table: `kindred eval` and the tests go through it.
 constexpr MetricKind kMetrics[] = {
-    {"knn", RunKnn, BothSplits,
+    {"knn", RunKnn, BothSplits, [](const Experiment&) { return 2 / kForwardOnly; },
      [](const Experiment& e) { return fmt::format("k {}, t {}", e.eval.k, e.eval.t); }},
-    {"linear", RunLinear, LinearWork,
+    {"linear", RunLinear, LinearWork, LinearPasses,
      [](const Experiment& e) {
        return IsMoco(e) ? fmt::format("moco, {} epochs, lr 30{}", MocoEpochs(e), CropText(e))
                         : std::string("fast");
      }},
-    {"semi", RunSemi, SemiWork,
+    {"semi", RunSemi, SemiWork, SemiPasses,
      [](const Experiment& e) {
        const SemiOptions options = SemiOptionsOf(e);
        return fmt::format("{:g} % of the labels, {} epochs, lr {} and {}{}", 100 * e.eval.labels,
@@ -158,6 +174,7 @@ constexpr MetricKind kMetrics[] = {
      true},
     {"finetune", RunFinetune,
      [](const EvalTask& task) { return FinetuneImages(task.dataset, task.experiment); },
+     FinetunePasses,
      [](const Experiment& e) {
        return fmt::format("{:g} % of each client's labels, {} x {} epochs, lr {}{}{}",
                           100 * e.eval.labels, e.eval.rounds, e.eval.local_epochs, e.eval.lr,

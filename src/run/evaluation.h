@@ -35,7 +35,9 @@ struct MetricKind {
   // Training images are all a metric may fit or choose by; test images are looked at once, last.
   Evaluation (*run)(const EvalTask& task, uint64_t seed,
                     const std::function<void(int images)>& on_images);
-  uint64_t (*work)(const EvalTask& task);                 // images it goes through, for a bar
+  uint64_t (*work)(const EvalTask& task);  // images it goes through, for a bar
+  // About how long it takes, in passes over the training images by steps of training.
+  double (*passes)(const Experiment& experiment);
   std::string (*protocol)(const Experiment& experiment);  // in a word or two, with its numbers
   bool one_thread = false;                                // seeds run side by side
 };

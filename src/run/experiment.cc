@@ -31,6 +31,10 @@ std::vector<std::string> ResultKeys(const Config& config, const Experiment& expe
   return config.ResultKeys(TablesOfOthers(experiment.method.name));
 }
 
+RunDir::ConfigTexts TextsOf(const Config& config) {
+  return {config.ToToml(), config.ToJsonWithoutPaths()};
+}
+
 std::string ConfigHash(const Config& config, const Experiment& experiment) {
   Digest digest;
   for (const auto& key : ResultKeys(config, experiment)) digest.Add(std::string_view(key));

@@ -12,16 +12,17 @@
 #include "base/config.h"
 #include "data/dataset.h"
 #include "eval/eval_options.h"
+#include "federation/coordinator_options.h"
 #include "method/method_options.h"
 #include "model/model_options.h"
 #include "partition/partition.h"
 #include "privacy/feature_options.h"
 #include "privacy/privacy_options.h"
+#include "record/run_dir.h"
 #include "run/join_options.h"
 #include "server/optimizer_kinds.h"
 #include "server/server_options.h"
 #include "server/train_options.h"
-#include "transport/server_options.h"
 
 namespace kindred {
 
@@ -55,6 +56,9 @@ struct Resolved {
 // What must be equal for runs to give the same model: "key = value" of each key that the run's
 // method reads and that changes results.
 std::vector<std::string> ResultKeys(const Config& config, const Experiment& experiment);
+
+// What a run's folder keeps of its configuration.
+RunDir::ConfigTexts TextsOf(const Config& config);
 
 // Equal for configurations that must give the same model.
 std::string ConfigHash(const Config& config, const Experiment& experiment);

@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "method/method.h"
-#include "run/paper_tables.h"
 #include "tests/folders.h"
 
 namespace kindred {
@@ -20,34 +16,6 @@ TEST(Configs, WhatIsShownCanBeReadBack) {
   WriteFileAtomically(folder.path() / "config.toml", config.ToToml());
   again.ApplyFile(folder.path() / "config.toml");
   EXPECT_EQ(again.ToJson(), config.ToJson());
-}
-
-// One file per method over one file per scale, and one more where a scale has its own for a method:
-// each is a configuration that can be trained.
-TEST(Configs, EveryMethodCanBeMadeAtEveryScale) {
-  const std::filesystem::path folder = std::string(KINDRED_SOURCE_DIR) + "/configs";
-  std::vector<std::string> scales = {"demo"};
-  scales.insert(scales.end(), ScaleNames().begin(), ScaleNames().end());
-  for (const auto& scale : scales) {
-    for (const auto& kind : MethodKinds()) {
-      Experiment experiment;
-      Config config = BindExperiment(experiment);
-      config.ApplyFile(folder / (scale + ".toml"));
-      config.ApplyFile(folder / "methods" / (std::string(kind.name) + ".toml"));
-      const auto tuned = folder / scale / (std::string(kind.name) + ".toml");
-      if (std::filesystem::exists(tuned)) config.ApplyFile(tuned);
-      EXPECT_EQ(experiment.method.name, kind.name);
-      EXPECT_EQ(experiment.train.batch % experiment.model.bn_splits, 0) << scale << kind.name;
-      const auto method = MakeMethod({.model = experiment.model,
-                                      .method = experiment.method,
-                                      .privacy = experiment.privacy,
-                                      .features = experiment.features,
-                                      .channels = experiment.data.channels,
-                                      .classes = 10,
-                                      .batch = experiment.train.batch});
-      EXPECT_FALSE(Under(method->Shared(), method->EncoderPrefix()).empty());
-    }
-  }
 }
 
 std::string HashWith(const std::string& method, const std::string& key, const std::string& value) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "eval/labeled_subset.h"
+#include "run/setup.h"
 #include "server/round_loop.h"
 #include "transport/in_process.h"
 
@@ -51,18 +52,15 @@ Finetuned FinetuneTogether(const Encoder& encoder, const Dataset& dataset,
   const EvalOptions& eval = experiment.eval;
   Finetuned result;
   result.labeled = LabeledPart(dataset, experiment, seed);
-  TrainOptions train = experiment.train;
+  Experiment labeled = experiment;
+  labeled.model = encoder.model;
+  labeled.method.name = "supervised";
+  TrainOptions& train = labeled.train;
   train.rounds = eval.rounds;
   train.epochs = eval.local_epochs;
   train.lr = eval.lr;
   train.seed = seed;
-  MethodContext context = {.model = encoder.model,
-                           .method = experiment.method,
-                           .channels = encoder.input.shape.channels,
-                           .classes = dataset.Classes(),
-                           .batch = train.batch,
-                           .seed = seed};
-  context.method.name = "supervised";
+  MethodContext context = ContextOf(labeled, ImageKindOf(encoder.input, dataset.Classes()));
   context.model.bn_splits = 1;
   const int workers = std::min(WorkerCount(train.workers), result.labeled.Clients());
   ServerState state;

@@ -12,15 +12,6 @@
 
 namespace kindred {
 
-void CheckSplits(const Method& method, const MethodContext& context) {
-  const bool whole = method.NormsFeatures() && !method.ShufflesBatches();
-  if (!whole || context.model.bn_splits == 1) return;
-  throw UsageError(
-      "model.bn_splits = {}: the batch norm of method.name = {} must see a batch whole; set "
-      "model.bn_splits = 1, as its file in configs/methods does, which goes after the scale's",
-      context.model.bn_splits, Printable(context.method.name));
-}
-
 std::optional<std::string> WhyTooFewImages(const Method& method, const Partition& partition) {
   const auto alone =
       std::ranges::count(partition.clients, size_t{1}, [](const auto& own) { return own.size(); });

@@ -14,24 +14,6 @@ MethodContext FitContext(const char* name, int splits) {
           .batch = 8};
 }
 
-TEST(Fit, OnlyMethodsThatNormTheirFeaturesRefuseSplitBatches) {
-  for (const auto& kind : MethodKinds()) {
-    const std::string name = kind.name;
-    const bool splits =
-        name == "ccl" || name == "moco" || name == "rotation" || name == "supervised";
-    for (const int groups : {1, 2}) {
-      const MethodContext context = FitContext(kind.name, groups);
-      const auto method = MakeMethod(context);
-      const auto check = [&] { CheckSplits(*method, context); };
-      if (groups == 1 || splits) {
-        EXPECT_NO_THROW(check()) << name;
-      } else {
-        ExpectError(ExitCode::kUsage, "model.bn_splits = 2", check);
-      }
-    }
-  }
-}
-
 TEST(Fit, WarnsOfClientsWithOneImageWhereABatchNormNeedsTwo) {
   const Partition partition = {.clients = {{0, 1}, {2}, {3}}}, two = {.clients = {{0, 1}, {2, 3}}};
   const auto simclr = MakeMethod(FitContext("simclr", 1));

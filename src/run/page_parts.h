@@ -7,10 +7,10 @@
 #include <functional>
 
 #include "base/json.h"
+#include "federation/members.h"
 #include "partition/partition.h"
 #include "record/run_dir.h"
 #include "run/experiment.h"
-#include "transport/members.h"
 
 namespace kindred {
 

@@ -14,13 +14,15 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "client/round.h"
+#include "federation/grpc_client.h"
 #include "model/encoder.h"
-#include "model/library_kernels.h"
+#include "privacy/mechanism_kinds.h"
 #include "run/own_data.h"
+#include "run/run_summary.h"
+#include "run/setup.h"
 #include "run/shared_settings.h"
 #include "server/checkpoint.h"
-#include "transport/grpc_client.h"
-#include "transport/kept_round.h"
+#include "wire/kept_round.h"
 
 namespace kindred {
 
@@ -135,18 +137,9 @@ class Participant {
     data = own_data_;
     if (data.name == "folder" && data.size == 0) data.size = input_.shape.height;
     if (data.name == "folder") data.channels = input_.shape.channels;
-    MethodContext context = {
-        .model = experiment_.model,
-        .method = experiment_.method,
-        .privacy = experiment_.privacy,
-        .features = experiment_.features,
-        .channels = input_.shape.channels,
-        .classes = static_cast<int>(std::min<uint32_t>(offer_.classes(), 1 << 20)),
-        .batch = experiment_.train.batch,
-        .seed = experiment_.train.seed,
-        .side = input_.shape.height == input_.shape.width ? input_.shape.height : 0,
-        .data = data.name,
-        .folder = dir_.path()};
+    const int classes = static_cast<int>(std::min<uint32_t>(offer_.classes(), 1 << 20));
+    MethodContext context = ContextOf(experiment_, ImageKindOf(input_, classes));
+    context.folder = dir_.path();
     context.model.threads =
         std::make_shared<std::atomic<int>>(WorkerCount(experiment_.train.workers));
     method_ = MakeMethod(context);
@@ -169,9 +162,11 @@ class Participant {
                                            method_->UsesLabels() ? "labels" : "");
     if (loaded_ != needed) data_ = OwnData(experiment_, input_, method_->UsesLabels());
     loaded_ = needed;
-    if (method_->FeaturesToShare() > 0 && data_.images.count < experiment_.privacy.mix) {
-      throw DataError("{} images, but an encoding mixes privacy.mix = {}", data_.images.count,
-                      experiment_.privacy.mix);
+    const MechanismKind& mechanism = MechanismOf(experiment_.privacy);
+    const int least = mechanism.least_images(experiment_.privacy);
+    if (method_->FeaturesToShare() > 0 && data_.images.count < least) {
+      throw DataError("{} images are here, but to share {} takes {}", data_.images.count,
+                      mechanism.summary, least);
     }
     const int place = static_cast<int>(offer_.client());
     if (data_.client >= 0 && data_.client != place) {
@@ -192,7 +187,7 @@ class Participant {
     Digest settings;
     for (const auto& setting : offer_.settings()) settings.Add(std::string_view(setting));
     settings_ = settings.Add(std::string_view(offer_.input())).Hex();
-    WriteFileAtomically(dir_.config(), config_.ToToml());
+    dir_.WriteConfig(TextsOf(config_));
     spdlog::info("client {} of run {}, {} images, {} rounds", place, offer_.run(),
                  data_.images.count, offer_.rounds());
   }
@@ -277,18 +272,10 @@ class Participant {
                  : before->round == round ? Clone(before->start)
                                           : Clone(before->end);
     kept.end = Clone(kept.start);
-    const auto& train = experiment_.train;
     if (!(plan.lr() >= 0 && plan.lr() <= 1e3)) {
       throw NetworkError("the coordinator's learning rate is {}", plan.lr());
     }
-    const ClientOptions options = {.epochs = train.epochs,
-                                   .batch = train.batch,
-                                   .momentum = train.momentum,
-                                   .weight_decay = train.weight_decay,
-                                   .views = {experiment_.views, input_.normalization},
-                                   .privacy = experiment_.privacy,
-                                   .features = experiment_.features,
-                                   .seed = train.seed};
+    const ClientOptions options = ClientOptionsOf(experiment_, input_.normalization);
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome = TrainClient(*method_,
                                   {.round = round,
@@ -300,7 +287,7 @@ class Participant {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     seconds_ += seconds;
-    seen_ += outcome.update.seen;
+    seen_ += outcome.update.report.seen;
     kept.update = PackUpdate(outcome.update, shape_);
     try {
       KeepRound(state_, kept);
@@ -310,7 +297,8 @@ class Participant {
           round + 1, error.what());
     }
     spdlog::info("round {}/{}: loss {:.4f}, {:.0f} images/s", round + 1, offer_.rounds(),
-                 outcome.update.loss, static_cast<double>(outcome.update.seen) / seconds);
+                 outcome.update.report.loss,
+                 static_cast<double>(outcome.update.report.seen) / seconds);
     return kept;
   }
 
@@ -342,23 +330,17 @@ class Participant {
     MakeFolder(dir_.checkpoints());
     LocalStore none(0, dir_.scratch());
     SaveCheckpoint(dir_.checkpoints(), state, none);
-    const Json summary = {{"role", "client"},
-                          {"run", offer_.run()},
-                          {"client", offer_.client()},
-                          {"method", experiment_.method.name},
-                          {"dataset", experiment_.data.name},
-                          {"scheme", "federation"},
-                          {"clients", 1},
-                          {"rounds", offer_.rounds()},
-                          {"seed", experiment_.train.seed},
-                          {"model_digest", DigestOf(*model)},
-                          {"seconds", seconds_},
-                          {"images", data_.images.count},
-                          {"images_per_second", seconds_ > 0 ? seen_ / seconds_ : 0},
-                          {"bytes_down", received_},
-                          {"bytes_up", sent_},
-                          {"libraries", LibraryKernels()},
-                          {"version", KINDRED_VERSION}};
+    Json summary = ToJson(RunSummary{
+        .kind = RunKind::kClient,
+        .experiment = experiment_,
+        .method = *method_,
+        .model = *model,
+        .clients = 1,
+        .sums = {
+            .seconds = seconds_, .images = seen_, .bytes_down = received_, .bytes_up = sent_}});
+    summary["run"] = offer_.run();
+    summary["client"] = offer_.client();
+    summary["images"] = data_.images.count;
     WriteFileAtomically(dir_.summary(), summary.dump(2) + "\n");
     return summary;
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+#include <utility>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -34,6 +37,16 @@ Tally Tally::FromJson(const Json& json) {
   }
   return tally;
 }
+
+RunIdentity RunIdentity::FromText(const std::string& text) {
+  RunIdentity identity;
+  std::istringstream words(text);
+  words >> identity.config >> identity.data >> identity.partition;
+  if (identity.data.empty()) std::swap(identity.config, identity.data);
+  return identity;
+}
+
+bool RunIdentity::Simulated() const { return !partition.empty() && partition != kFederationPartition; }
 
 std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
   constexpr int kFirstRounds = 2;

@@ -16,10 +16,19 @@ namespace kindred {
 
 // What a run's checkpoints must belong to, and what its results are stored with.
 struct RunIdentity {
-  std::string config, data, partition;  // hashes
+  std::string config, data,
+      partition;  // hashes; of a coordinator: hash, the run's name, kFederationPartition
 
   std::string Text() const { return config + " " + data + " " + partition; }
+  // From a checkpoint. A client's has the run's name alone, which comes back as `data`.
+  static RunIdentity FromText(const std::string& text);
+
+  // One program held the images of all clients.
+  bool Simulated() const;
 };
+
+// In place of a partition's hash, where nobody knows the partition.
+inline constexpr const char* kFederationPartition = "federation";
 
 // Sums over the rounds so far; kept in checkpoints, so that a resumed run sums up the whole.
 struct Tally {

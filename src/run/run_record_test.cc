@@ -22,7 +22,7 @@ RoundReport RecordReport(int round) {
 TEST(RunRecord, GoesOnWithSumsModelPoolAndMetrics) {
   const auto folder = TestFolder();
   const RunDir dir(folder.path() / "run");
-  dir.Create("");
+  dir.Create({"", "{}"});
   LocalStore store(1 << 20, folder.path() / "scratch");
   const RunIdentity identity = {"c", "d", "p"};
   std::string pool;
@@ -65,7 +65,7 @@ TEST(RoundLine, NamesKnnWhenItWasCheckedAndTheTimeLeftWhileRoundsAre) {
 TEST(RunRecord, RefusesTheCheckpointOfAnotherRun) {
   const auto folder = TestFolder();
   const RunDir dir(folder.path() / "run");
-  dir.Create("");
+  dir.Create({"", "{}"});
   LocalStore store(1 << 20, folder.path() / "scratch");
   RunRecord first(dir, {"c", "d", "p"}, 3, {});
   first.Start({{"w", torch::ones({2})}}, store);

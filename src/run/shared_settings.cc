@@ -5,44 +5,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "privacy/mechanism_kinds.h"
 
 namespace kindred {
-
-namespace {
-
-// Whether the coordinator sends this setting to its clients; the others are each side's own.
-bool IsShared(const std::string& setting) {
-  for (const char* own : {"data.", "partition.", "eval.", "server.", "client.", "features.max_"}) {
-    if (setting.starts_with(own)) return false;
-  }
-  return !setting.substr(0, setting.find(' ')).ends_with("path");  // a path is of one machine
-}
-
-// Throws when a method's own setting, as it was understood, is beyond what the client allows.
-void CheckNumber(const std::string& setting, const JoinOptions& join) {
-  // Looked at one by one; of [features] what its own ranges allow is harmless.
-  for (const char* section : {"train.", "model.", "views.", "privacy.", "features."}) {
-    if (setting.starts_with(section)) return;
-  }
-  const auto equals = setting.find(" = ");
-  const std::string key = setting.substr(0, equals);
-  const Json value = Json::parse(setting.substr(equals + 3), nullptr, false);
-  const int most = key.ends_with("epochs") ? join.max_epochs : join.max_number;
-  if (value.is_number() && value.get<double>() > most) {
-    throw NetworkError("the coordinator sets {} = {}, {} allows {}", Printable(key), value.dump(),
-                       key.ends_with("epochs") ? "client.max_epochs" : "client.max_number", most);
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> SharedSettings(const Config& config) {
-  std::vector<std::string> settings;
-  for (const auto& setting : config.ResultKeys()) {
-    if (IsShared(setting)) settings.push_back(setting);
-  }
-  return settings;
-}
 
 void ApplySettings(const std::vector<std::string>& settings, const Experiment& experiment,
                    Config& config) {
@@ -50,7 +15,7 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
   if (settings.size() > kMostSettings)
     throw NetworkError("the coordinator sends too many settings");
   std::set<std::string> seen, own;
-  for (const auto& setting : SharedSettings(config)) {
+  for (const auto& setting : config.ForClients()) {
     own.insert(setting.substr(0, setting.find(" = ")));
   }
   for (const auto& setting : settings) {
@@ -72,25 +37,16 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
                          error.what());
     }
   }
-  const JoinOptions& join = experiment.join;
-  for (const auto& setting : SharedSettings(config)) {
-    if (seen.contains(setting.substr(0, setting.find(" = ")))) CheckNumber(setting, join);
+  if (const auto excess = config.BeyondLimits(seen)) {
+    throw NetworkError("the coordinator sets {} = {}, {} allows {}", excess->key, excess->value,
+                       excess->limit, excess->most);
   }
-  const auto within = [](const char* key, int value, const char* limit, int most) {
-    if (value > most) {
-      throw NetworkError("the coordinator sets {} = {}, {} allows {}", key, value, limit, most);
-    }
-  };
-  within("train.epochs", experiment.train.epochs, "client.max_epochs", join.max_epochs);
-  within("train.batch", experiment.train.batch, "client.max_batch", join.max_batch);
-  within("model.width", experiment.model.width, "client.max_width", join.max_width);
-  within("model.dim", experiment.model.dim, "client.max_dim", join.max_dim);
-  if (experiment.privacy.features != "encoded") {
-    throw NetworkError("the coordinator asks for features of plain images; they do not leave here");
+  if (const MechanismKind& kind = MechanismOf(experiment.privacy); !kind.travels) {
+    throw NetworkError("the coordinator asks for {}; they do not leave here", kind.summary);
   }
-  if (experiment.privacy.mix < join.min_mix) {
+  if (experiment.privacy.mix < experiment.join.min_mix) {
     throw NetworkError("the coordinator sets privacy.mix = {}, client.min_mix asks for {}",
-                       experiment.privacy.mix, join.min_mix);
+                       experiment.privacy.mix, experiment.join.min_mix);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/throws.h"
 
 namespace kindred {
@@ -17,7 +19,7 @@ TEST(Settings, WhatACoordinatorSendsMakesTheSameExperiment) {
   of_server.Apply("features.weight", "2.5", "test");
   of_server.Apply("data.name", "cifar10", "test");
   of_server.Apply("server.min_clients", "9", "test");
-  ApplySettings(SharedSettings(of_server), client, of_client);
+  ApplySettings(of_server.ForClients(), client, of_client);
   EXPECT_EQ(client.train.epochs, 7);
   EXPECT_EQ(client.train.lr, 0.0123);
   EXPECT_EQ(client.method.name, "byol");
@@ -25,7 +27,7 @@ TEST(Settings, WhatACoordinatorSendsMakesTheSameExperiment) {
   EXPECT_EQ(client.features.weight, 2.5);
   EXPECT_EQ(client.data.name, "shapes");  // a client's own
   EXPECT_EQ(client.coordinator.min_clients, 2);
-  EXPECT_EQ(SharedSettings(of_client), SharedSettings(of_server));
+  EXPECT_EQ(of_client.ForClients(), of_server.ForClients());
 }
 
 TEST(Settings, WhatIsNotACoordinatorsToSetIsRefused) {
@@ -68,6 +70,25 @@ TEST(Settings, WhatIsNotACoordinatorsToSetIsRefused) {
   ExpectError(ExitCode::kNetwork, "too many", [&] {
     ApplySettings(std::vector<std::string>(1001, "train.epochs = 1"), experiment, config);
   });
+}
+
+TEST(Settings, ACoordinatorSetsWhatIsLearnedAndNothingOfTheOtherSide) {
+  Experiment experiment;
+  const Config config = BindExperiment(experiment);
+  const auto settings = config.ForClients();
+  for (const char* key : {"train.epochs = ", "train.engine = ", "model.width = ", "views.crop = ",
+                          "method.name = ", "ccl.tau = ", "privacy.features = "}) {
+    EXPECT_TRUE(std::ranges::any_of(settings, [&](const std::string& setting) {
+      return setting.starts_with(key);
+    })) << key;
+  }
+  for (const auto& setting : settings) {
+    for (const char* own : {"data.", "partition.", "eval.", "server.", "client.", "features.max_",
+                            "train.workers", "train.memory"}) {
+      EXPECT_FALSE(setting.starts_with(own)) << setting;
+    }
+    EXPECT_EQ(setting.find("path"), std::string::npos) << setting;
+  }
 }
 
 TEST(Settings, AClientsOwnLimitsWin) {

@@ -6,7 +6,6 @@
 #include <chrono>
 
 #include "aggregate/rule.h"
-#include "base/embedded.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -16,9 +15,13 @@
 #include "model/library_kernels.h"
 #include "model/safetensors.h"
 #include "partition/deal.h"
+#include "privacy/mechanism_kinds.h"
 #include "run/fit.h"
 #include "run/monitor.h"
 #include "run/page_parts.h"
+#include "run/round_driver.h"
+#include "run/run_summary.h"
+#include "run/setup.h"
 #include "server/client_sampling.h"
 
 namespace kindred {
@@ -28,20 +31,11 @@ namespace {
 // it goes on.
 constexpr auto kSignOfLife = std::chrono::minutes(5);
 
-void CheckFit(const Experiment& experiment) {
-  const int batch = experiment.train.batch, splits = experiment.model.bn_splits;
-  if (batch % splits != 0) {
-    throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", batch, splits);
-  }
-}
-
 // What a digest depends on beside the configuration: the kind of code that ran.
 const char* KernelsOf(const std::string& engine) {
   if (engine == "torch") return "libtorch";
   return BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
 }
-
-int SideOf(const Images& images) { return images.height == images.width ? images.height : 0; }
 
 // Clients' states that do not fit into memory: beside the run's files, in a folder for each rank.
 std::filesystem::path ScratchOf(const RunDir& dir, const Ranks& ranks) {
@@ -62,33 +56,26 @@ std::string HostName() {
 
 Simulation::Simulation(const Experiment& experiment, const std::string& config_hash,
                        const RunDir& dir, Ranks& ranks)
-    : experiment_((CheckFit(experiment), experiment)),
+    : experiment_(experiment),
       dir_(dir),
       ranks_(ranks),
       dataset_(LoadDataset(experiment.data)),
       partition_(MakePartition(dataset_, experiment.partition)),
       rank_of_(DealClients(partition_, ranks.Size())),
-      context_{.model = experiment.model,
-               .method = experiment.method,
-               .privacy = experiment.privacy,
-               .features = experiment.features,
-               .channels = dataset_.train.images.channels,
-               .classes = dataset_.train.labels.empty() ? 0 : dataset_.Classes(),
-               .batch = experiment.train.batch,
-               .seed = experiment.train.seed,
-               .side = SideOf(dataset_.train.images),
-               .data = experiment.data.name,
-               .folder = ranks.Leads() ? dir.path() : std::filesystem::path()},
+      context_(ContextOf(experiment, ImageKindOf(dataset_))),
       workers_(std::min({WorkerCount(experiment.train.workers),
                          ClientsInRound(partition_.Clients(), experiment.train.participation),
                          std::max(1, OwnClients(rank_of_, ranks.Rank()))})),
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, ScratchOf(dir, ranks)),
-      method_(MakeMethod(context_)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
-  CheckSplits(*method_, context_);
+  if (ranks.Leads()) context_.folder = dir.path();
+  method_ = MakeFittingMethod(context_);
   CheckRule(experiment.rule, ClientsInRound(partition_.Clients(), experiment.train.participation));
-  if (method_->FeaturesToShare() > 0 && experiment.privacy.features != "plain") CheckMixes();
+  for (int client = 0; method_->FeaturesToShare() > 0 && client < partition_.Clients(); ++client) {
+    CheckEnoughImages(experiment.privacy, client,
+                      std::ssize(partition_.clients[static_cast<size_t>(client)]));
+  }
   LimitTestImages(dataset_, experiment.eval);
   CheckRanks();
 }
@@ -119,24 +106,10 @@ void Simulation::CheckRanks() const {
   }
 }
 
-// Every client must have as many images as an encoding mixes.
-void Simulation::CheckMixes() const {
-  for (int client = 0; client < partition_.Clients(); ++client) {
-    const size_t images = partition_.clients[static_cast<size_t>(client)].size();
-    if (images < static_cast<size_t>(experiment_.privacy.mix)) {
-      throw UsageError(
-          "client {} has {} images, an encoding mixes privacy.mix = {}; use fewer clients or more "
-          "images, lower privacy.mix, or a method that shares no features",
-          client, images, experiment_.privacy.mix);
-    }
-  }
-}
-
 void Simulation::Start() {
-  if (ranks_.Leads() && method_->FeaturesToShare() > 0 && experiment_.privacy.features == "plain") {
-    spdlog::warn(
-        "privacy.features = \"plain\": features of plain images are shared; for comparison in a "
-        "simulation only");
+  const MechanismKind& mechanism = MechanismOf(experiment_.privacy);
+  if (ranks_.Leads() && method_->FeaturesToShare() > 0 && !mechanism.travels) {
+    spdlog::warn("privacy.features = \"{}\": clients share {}", mechanism.name, mechanism.summary);
   }
   if (const auto why = WhyTooFewImages(*method_, partition_); why && ranks_.Leads()) {
     spdlog::warn("{}", *why);
@@ -216,7 +189,9 @@ void Simulation::Train(const std::atomic<bool>& stop) {
   const auto& train = experiment_.train;
   const int first = ranks_.Leads() ? record_.NextRound() : next_round_;
   if (first >= train.rounds) return;
-  if (ranks_.Leads() && first == 0 && !record_.Sums().first_knn) LookAtNeighbors(0, stop);
+  RoundDriver driver(experiment_, *method_, dir_, record_,
+                     {.dataset = &dataset_, .partition = &partition_, .input = InputOf(dataset_)});
+  if (ranks_.Leads()) driver.Begin(stop);
   Progress progress("training", ranks_.Leads() ? ImagesLeft() : 0, "images",
                     {.plain = kSignOfLife});
   uint64_t seen = 0;
@@ -238,38 +213,23 @@ void Simulation::Train(const std::atomic<bool>& stop) {
   InProcess transport({.data = dataset_.train,
                        .partition = partition_,
                        .method = context_,
-                       .options = {.epochs = train.epochs,
-                                   .batch = train.batch,
-                                   .momentum = train.momentum,
-                                   .weight_decay = train.weight_decay,
-                                   .views = {experiment_.views, dataset_.normalization},
-                                   .privacy = experiment_.privacy,
-                                   .features = experiment_.features,
-                                   .seed = train.seed},
+                       .options = ClientOptionsOf(experiment_, dataset_.normalization),
                        .store = store_},
                       workers_, hooks, WorkerCount(train.workers));
-  const RoundLoopOptions rounds = {
-      .train = train,
-      .features = experiment_.features,
-      .rule = experiment_.rule,
-      .optimizer = experiment_.optimizer,
-      .trained = TrainedNames(*method_),
-      .limits = experiment_.limits,
-      .first = first,
-      .features_width = experiment_.model.dim,
-      .features_most = method_->FeaturesToShare(),
-      .images_of =
-          [&](int client) {
-            return static_cast<int64_t>(partition_.clients[static_cast<size_t>(client)].size());
-          },
-      .ranks = &ranks_,
-      .rank_of = [&](int client) { return rank_of_[static_cast<size_t>(client)]; }};
+  RoundLoopOptions rounds = RoundsOf(experiment_, *method_);
+  rounds.first = first;
+  rounds.images_of = [&](int client) {
+    return std::ssize(partition_.clients[static_cast<size_t>(client)]);
+  };
+  rounds.ranks = &ranks_;
+  rounds.rank_of = [&](int client) { return rank_of_[static_cast<size_t>(client)]; };
   ServerState& state = ranks_.Leads() ? record_.Server() : follower_;
   RunRounds(rounds, transport, state, [&](const RoundReport& report) {
     if (!ranks_.Alone()) BringStates(report.who);
     if (!ranks_.Leads()) return;
     progress.Clear();
-    OnRound(report, stop);
+    driver.EndRound(report, stop);
+    record_.Save(report.round + 1, store_);
     const auto& knn = record_.Sums().last_knn;
     std::vector<std::string> status = {fmt::format("round {}/{}", report.round + 1, train.rounds),
                                        fmt::format("loss {:.3f}", report.loss)};
@@ -280,74 +240,27 @@ void Simulation::Train(const std::atomic<bool>& stop) {
   });
 }
 
-void Simulation::OnRound(const RoundReport& report, const std::atomic<bool>& stop) {
-  const int done = report.round + 1;
-  record_.AddRound(report);
-  if (done % experiment_.eval.every == 0 || done == experiment_.train.rounds) {
-    LookAtNeighbors(done, stop);
-  }
-  record_.Save(done, store_);
-}
-
-// The kNN monitor, where there are labels and test images.
-void Simulation::LookAtNeighbors(int round, const std::atomic<bool>& stop) {
-  if (dataset_.test.labels.empty() || dataset_.train.labels.empty()) return;
-  if (stop) throw Interrupted{};
-  const auto start = std::chrono::steady_clock::now();
-  const int workers = WorkerCount(experiment_.train.workers);
-  const KnnLook look = LookByKnn(
-      {Under(record_.Global(), method_->EncoderPrefix()), experiment_.model, InputOf(dataset_)},
-      dataset_, experiment_.eval, workers);
-  record_.AddKnn(round, look.accuracy,
-                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  WritePagePart(dir_, "embedding",
-                [&] { return EmbeddingPart(round, look.features, dataset_, &partition_); });
-}
-
 Json Simulation::Summary() const {
-  const Tally& sums = record_.Sums();
-  Json summary = {
-      {"method", experiment_.method.name},
-      {"dataset", dataset_.name},
-      {"scheme", experiment_.partition.scheme},
-      {"clients", partition_.Clients()},
-      {"rounds", experiment_.train.rounds},
-      {"seed", experiment_.train.seed},
-      {"participation", experiment_.train.participation},
-      {"model_digest", DigestOf(record_.Global())},
-      {"seconds", sums.seconds},
-      {"cpu_seconds", sums.cpu_seconds},
-      {"images", sums.images},
-      {"images_per_second", sums.seconds > 0 ? static_cast<double>(sums.images) / sums.seconds : 0},
-      {"bytes_down", sums.bytes_down},
-      {"bytes_up", sums.bytes_up},
-      {"workers", workers_},
-      {"ranks", ranks_.Size()},
-      {"engine", experiment_.model.engine},
-      {"kernels", KernelsOf(experiment_.model.engine)},
-      {"libraries", LibraryKernels()},
-      {"config_hash", record_.Identity().config},
-      {"data_hash", record_.Identity().data},
-      {"partition_hash", record_.Identity().partition},
-      {"knn",
-       {{"k", experiment_.eval.k},
-        {"t", experiment_.eval.t},
-        {"test_images", dataset_.test.images.count}}},
-      {"version", KINDRED_VERSION},
-      {"commit", EmbeddedFile("commit")}};
-  if (sums.first_knn) summary["knn_first"] = *sums.first_knn;
-  if (sums.last_knn) summary["knn_last"] = *sums.last_knn;
-  if (!method_->Note().empty()) summary["method_note"] = method_->Note();
-  if (method_->FeaturesToShare() > 0) {
-    summary["shared_features"] = {{"features", experiment_.privacy.features},
-                                  {"mix", experiment_.privacy.mix},
-                                  {"input", experiment_.privacy.input},
-                                  {"statistics", experiment_.privacy.statistics}};
-  }
+  const RunIdentity& identity = record_.Identity();
+  Json summary = ToJson(RunSummary{.kind = RunKind::kSimulation,
+                                   .experiment = experiment_,
+                                   .method = *method_,
+                                   .model = record_.Global(),
+                                   .clients = static_cast<size_t>(partition_.Clients()),
+                                   .sums = record_.Sums(),
+                                   .config_hash = identity.config});
+  summary["cpu_seconds"] = record_.Sums().cpu_seconds;
+  summary["workers"] = workers_;
+  summary["ranks"] = ranks_.Size();
+  summary["kernels"] = KernelsOf(experiment_.model.engine);
+  summary["data_hash"] = identity.data;
+  summary["partition_hash"] = identity.partition;
+  summary["knn"] = {{"k", experiment_.eval.k},
+                    {"t", experiment_.eval.t},
+                    {"test_images", dataset_.test.images.count}};
   if (!ranks_.Alone()) {
     summary["rank_seconds"] = {{"talking", ranks_.Talking()}, {"waiting", ranks_.Waiting()}};
   }
-  summary["diagnostics"] = sums.diagnostics;
   return summary;
 }
 

@@ -38,10 +38,7 @@ class Simulation {
   void ShareStart();
   bool IsOwn(int client) const { return ranks_.Rank() == rank_of_[static_cast<size_t>(client)]; }
   void BringStates(const std::vector<int>& clients);
-  void OnRound(const RoundReport& report, const std::atomic<bool>& stop);
-  void LookAtNeighbors(int round, const std::atomic<bool>& stop);
   uint64_t ImagesLeft() const;
-  void CheckMixes() const;
 
   const Experiment& experiment_;
   const RunDir& dir_;

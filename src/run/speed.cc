@@ -13,6 +13,8 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "client/round.h"
+#include "model/floats.h"
+#include "run/setup.h"
 #include "server/client_sampling.h"
 #include "server/round_loop.h"
 #include "transport/in_process.h"
@@ -53,29 +55,13 @@ Split Noise(const DataOptions& options, int count) {
   return split;
 }
 
-ClientOptions OptionsOf(const Experiment& experiment) {
-  const auto& train = experiment.train;
-  return {.epochs = train.epochs,
-          .batch = train.batch,
-          .momentum = train.momentum,
-          .weight_decay = train.weight_decay,
-          .views = {experiment.views, {{0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f}}},
-          .privacy = experiment.privacy,
-          .features = experiment.features,
-          .seed = train.seed};
-}
+constexpr Normalization kNoiseNormalization = {{0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f}};
 
-MethodContext ContextOf(const Experiment& experiment, const std::string& engine) {
-  MethodContext context = {.model = experiment.model,
-                           .method = experiment.method,
-                           .privacy = experiment.privacy,
-                           .features = experiment.features,
-                           .channels = experiment.data.channels,
-                           .classes = kClasses,
-                           .batch = experiment.train.batch,
-                           .seed = experiment.train.seed};
+MethodContext NoiseContext(const Experiment& experiment, const std::string& engine) {
+  MethodContext context = ContextOf(experiment, {experiment.data.channels, SideOf(experiment.data),
+                                                 kClasses, kNoiseNormalization});
   context.model.engine = engine;
-  context.side = SideOf(experiment.data);
+  context.data.clear();
   return context;
 }
 
@@ -91,26 +77,20 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
     for (int i = 0; i < each; ++i) own.push_back(c * each + i);
   }
   LocalStore store(uint64_t{1} << 32, CacheFolder());
-  const MethodContext context = ContextOf(experiment, spending.engine);
+  const MethodContext context = NoiseContext(experiment, spending.engine);
   InProcess transport({.data = data,
                        .partition = partition,
                        .method = context,
-                       .options = OptionsOf(experiment),
+                       .options = ClientOptionsOf(experiment, kNoiseNormalization),
                        .store = store},
                       spending.workers, {.stop = options.stop}, spending.cores);
   const auto method = MakeMethod(context);
   ServerState state = {.global = Clone(method->Shared())};
-  TrainOptions train = experiment.train;
-  train.rounds = 2;
-  train.participation = 1;
   double rate = 0;
-  const RoundLoopOptions rounds = {.train = train,
-                                   .features = experiment.features,
-                                   .rule = experiment.rule,
-                                   .optimizer = experiment.optimizer,
-                                   .trained = TrainedNames(*method),
-                                   .features_width = experiment.model.dim,
-                                   .features_most = method->FeaturesToShare()};
+  RoundLoopOptions rounds = RoundsOf(experiment, *method);
+  rounds.train.rounds = 2;
+  rounds.train.participation = 1;
+  rounds.limits = {};
   RunRounds(rounds, transport, state, [&](const RoundReport& report) {
     rate = static_cast<double>(report.images) / report.seconds;
   });
@@ -120,8 +100,8 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
 // Steps of one client on one core, taken apart.
 void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed& speed) {
   const double before = ResidentBytes();
-  const ClientOptions client = OptionsOf(experiment);
-  const auto method = MakeMethod(ContextOf(experiment, speed.engine));
+  const ClientOptions client = ClientOptionsOf(experiment, kNoiseNormalization);
+  const auto method = MakeMethod(NoiseContext(experiment, speed.engine));
   NamedTensors local = method->NewLocalState();
   method->BeginRound({}, local);
   torch::optim::SGD sgd(
@@ -137,10 +117,7 @@ void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed&
   if (method->UsesLabels()) {
     batch.labels = torch::tensor(std::vector<int64_t>(data.labels.begin(), data.labels.end()));
   }
-  const auto floats = [](at::Tensor& t) {
-    return std::span(t.data_ptr<float>(), static_cast<size_t>(t.numel()));
-  };
-  MakeViewPairs(images, batch.samples, client.views, {}, floats(batch.first), floats(batch.second));
+  MakeViewPairs(images, batch.samples, client.views, {}, Floats(batch.first), Floats(batch.second));
   method->BeginEpoch({{}, images.count, [&](const auto& look) { look(batch); }}, local);
   constexpr const char* kParts[] = {"two views of each image", "forward passes and losses",
                                     "backward pass", "SGD", "after the step"};
@@ -150,7 +127,7 @@ void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed&
     const double seconds[] = {TimeOf([&] {
                                 MakeViewPairs(images, batch.samples, client.views,
                                               {.epoch = static_cast<uint32_t>(turn + 1)},
-                                              floats(batch.first), floats(batch.second));
+                                              Floats(batch.first), Floats(batch.second));
                               }),
                               TimeOf([&] { loss = method->Loss(batch, local); }), TimeOf([&] {
                                 sgd.zero_grad();
@@ -223,10 +200,7 @@ double TrainingRate(const Experiment& experiment, const SpeedOptions& options) {
 }
 
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options) {
-  if (experiment.train.batch % experiment.model.bn_splits != 0) {
-    throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}",
-                     experiment.train.batch, experiment.model.bn_splits);
-  }
+  MakeFittingMethod(NoiseContext(experiment, experiment.model.engine));
   Speed speed;
   speed.engine = experiment.model.engine;
   TakeApart(experiment, options, speed);

@@ -6,7 +6,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "export/encoder_file.h"
-#include "run/experiment.h"
+#include "run/run_record.h"
+#include "run/setup.h"
 #include "server/checkpoint.h"
 
 namespace kindred {
@@ -34,14 +35,16 @@ std::optional<int> RoundOfFile(const fs::path& file) {
 // What the run's configuration and its checkpoint say about where the encoder comes from.
 Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& method,
               const RunState& state) {
+  const RunIdentity identity = RunIdentity::FromText(state.identity);
+  const bool simulated = identity.Simulated() || state.identity.empty();
   Json origin = {{"method", experiment.method.name},
                  {"dataset", experiment.data.name},
-                 {"scheme", experiment.partition.scheme},
+                 {"scheme", simulated ? experiment.partition.scheme : kFederationPartition},
                  {"rounds", experiment.train.rounds},
                  {"round", state.next_round},
                  {"epochs", experiment.train.epochs},
                  {"seed", experiment.train.seed},
-                 {"simulated", true}};
+                 {"simulated", simulated}};
   if (method.FeaturesToShare() > 0) {
     origin["shared_features"] = {{"features", experiment.privacy.features},
                                  {"mix", experiment.privacy.mix}};
@@ -50,16 +53,18 @@ Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& met
   if (FileExists(dir.summary())) {
     const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
     const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
-    if (summary.is_object() && summary.value("clients", Json()).is_number_integer()) {
+    // A client's summary knows of itself alone.
+    if (summary.is_object() && summary.value("clients", Json()).is_number_integer() &&
+        summary.value("role", Json()) != "client") {
       origin["clients"] = summary["clients"];
     }
   }
-  std::string config, data, partition;
-  std::istringstream(state.identity) >> config >> data >> partition;
-  if (!partition.empty()) {
-    origin["config_hash"] = config;
-    origin["train_data_hash"] = data;
-    origin["train_partition_hash"] = partition;
+  if (!identity.config.empty()) origin["config_hash"] = identity.config;
+  if (identity.Simulated()) {
+    origin["train_data_hash"] = identity.data;
+    origin["train_partition_hash"] = identity.partition;
+  } else if (!simulated) {
+    origin["run"] = identity.data;
   }
   return origin;
 }
@@ -69,15 +74,9 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
   Experiment experiment;
   Config config = BindExperiment(experiment);
   config.ApplyFile(dir.config());
-  const auto method =
-      MakeMethod({.model = experiment.model,
-                  .method = experiment.method,
-                  .privacy = experiment.privacy,
-                  .features = experiment.features,
-                  .channels = experiment.data.channels,
-                  .classes = 2,  // a head comes after the encoder and changes nothing
-                  .batch = experiment.train.batch,
-                  .seed = experiment.train.seed});
+  // A head comes after the encoder, how many classes it has changes nothing.
+  const auto method = MakeMethod(
+      ContextOf(experiment, {.channels = experiment.data.channels, .side = 32, .classes = 2}));
   std::optional<RunState> state;
   if (round == 0) {
     state.emplace();

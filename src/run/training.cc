@@ -33,7 +33,7 @@ Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
               const std::atomic<bool>& stop) {
   Simulation simulation(*resolved.experiment, ConfigHash(resolved.config, *resolved.experiment),
                         dir, ranks);
-  if (!FileExists(dir.config())) dir.Create(resolved.config.ToToml());
+  if (!FileExists(dir.config())) dir.Create(TextsOf(resolved.config));
   const FolderLock lock(dir.path());
   const LogFile log(dir.log());
   simulation.Start();

@@ -23,7 +23,8 @@ void Bind(Config& config, OptimizerOptions& options) {
   std::vector<std::string> names;
   for (const auto& kind : kKinds) names.emplace_back(kind.name);
   config.Bind("server.optimizer", &options.optimizer,
-              "how the server steps towards a round's mean: kindred list optimizers",
+              "how the server steps towards a round's mean; `kindred list optimizers` "
+              "names them",
               {.choices = names});
   config.Bind(
       "server.lr", &options.lr,

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "transport/wire.h"
+#include "wire/wire.h"
 
 namespace kindred {
 namespace {
@@ -14,9 +14,10 @@ using Value = nlohmann::json;
 
 // Features as bytes: the ranks are of one program, so the machine's own floats will do.
 Value ToValue(const Arrival& arrival) {
-  Value value = {{"client", arrival.client},  {"images", arrival.images}, {"loss", arrival.loss},
-                 {"steps", arrival.steps},    {"seen", arrival.seen},     {"rows", 0},
-                 {"metrics", arrival.metrics}};
+  const ClientReport& report = arrival.report;
+  Value value = {{"client", arrival.client}, {"images", report.images}, {"loss", report.loss},
+                 {"steps", report.steps},    {"seen", report.seen},     {"rows", 0},
+                 {"metrics", report.metrics}};
   if (arrival.features.defined()) {
     const Content content(arrival.features, Precision::kFloat);
     Bytes bytes(content.size());
@@ -32,11 +33,11 @@ Arrival FromValue(const Value& value) {
   Arrival arrival = {.client = value.at("client"),
                      .model = {},
                      .features = {},
-                     .images = value.at("images"),
-                     .loss = value.at("loss"),
-                     .steps = value.at("steps"),
-                     .seen = value.at("seen"),
-                     .metrics = value.at("metrics").get<Metrics>()};
+                     .report = {.images = value.at("images"),
+                                .loss = value.at("loss"),
+                                .steps = value.at("steps"),
+                                .seen = value.at("seen"),
+                                .metrics = value.at("metrics").get<Metrics>()}};
   if (const int64_t rows = value.at("rows"); rows > 0) {
     arrival.features =
         UnpackRows(value.at("features").get_binary(), rows, value.at("width"), Precision::kFloat);

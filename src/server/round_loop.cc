@@ -37,14 +37,14 @@ void AddUp(const std::map<int, Arrival>& arrivals, RoundReport& report) {
   double steps = 0;
   std::map<std::string, double> weights;  // a number may be missing from some clients
   for (const auto& [client, arrival] : arrivals) {
-    const auto weight = static_cast<double>(arrival.steps);
-    report.loss += weight * arrival.loss;
+    const auto weight = static_cast<double>(arrival.report.steps);
+    report.loss += weight * arrival.report.loss;
     steps += weight;
     ++report.clients;
     report.who.push_back(client);
-    report.images += arrival.seen;
-    report.weight += arrival.images;
-    for (const auto& [name, value] : arrival.metrics) {
+    report.images += arrival.report.seen;
+    report.weight += arrival.report.images;
+    for (const auto& [name, value] : arrival.report.metrics) {
       if (std::isnan(value)) continue;  // not measured
       report.metrics[name] += weight * value;
       weights[name] += weight;
@@ -94,10 +94,12 @@ class Gathered {
     weights_ = CappedWeights(enrolled_, options.limits.max_share);
   }
 
-  std::optional<std::string> Add(Arrival&& arrival) {
-    if (arrivals_.contains(arrival.client)) return "numbers: a second update of a round";
+  std::optional<Refused> Add(Arrival&& arrival) {
+    if (arrivals_.contains(arrival.client))
+      return Refused{Refusal::kNumbers, "a second update of a round"};
     const auto enrolled = enrolled_.find(arrival.client);
-    if (options_.images_of && enrolled == enrolled_.end()) return "numbers: of a client not asked";
+    if (options_.images_of && enrolled == enrolled_.end())
+      return Refused{Refusal::kNumbers, "of a client not asked"};
     const UpdateLimits limits = {.global = state_.global,
                                  .enrolled = options_.images_of ? enrolled->second : 0,
                                  .most_images = WeightedMean::kMostWeight - 1 - weight_,
@@ -111,10 +113,10 @@ class Gathered {
                                  .shared = &shared_};
     double norm = 0;
     if (auto why = WhyNotUpdate(arrival, limits, &norm)) return why;
-    weight_ += arrival.images;
+    weight_ += arrival.report.images;
     norms_[arrival.client] = norm;
     rule_->Add(arrival.client, std::move(arrival.model),
-               options_.images_of ? weights_.at(arrival.client) : arrival.images);
+               options_.images_of ? weights_.at(arrival.client) : arrival.report.images);
     arrival.model.clear();
     arrivals_.emplace(arrival.client, std::move(arrival));
     return std::nullopt;
@@ -162,7 +164,7 @@ class Gathered {
     std::vector<double> norms, steps;
     for (const auto& [client, arrival] : arrivals_) {
       norms.push_back(norms_.at(client));
-      steps.push_back(static_cast<double>(arrival.steps));
+      steps.push_back(static_cast<double>(arrival.report.steps));
     }
     return {LowerMedian(norms), LowerMedian(steps)};
   }

@@ -45,13 +45,12 @@ struct FakeTransport : FakeClients {
 
   Arrival Answer(const Plan& plan, int client) const {
     const auto value = static_cast<float>(client + plan.round);
-    return {.client = client,
-            .model = {{"a", plan.model.at("a") * 0.5f + value},
-                      {"n", plan.model.at("n") + (client + 1)}},
-            .images = 1 + client,
-            .loss = 10.0 * client,
-            .steps = 2 + client,
-            .seen = 1 + client};
+    return {
+        .client = client,
+        .model = {{"a", plan.model.at("a") * 0.5f + value},
+                  {"n", plan.model.at("n") + (client + 1)}},
+        .report = {
+            .images = 1 + client, .loss = 10.0 * client, .steps = 2 + client, .seen = 1 + client}};
   }
 
   std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
@@ -279,9 +278,9 @@ TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         if (client == 1) model.at("a")[2] = NAN;
-        const auto why =
-            on_arrival({.client = client, .model = std::move(model), .images = 1, .steps = 1});
-        if (why) throw UsageError("client {}: {}", client, *why);  // as in one process
+        const auto why = on_arrival(
+            {.client = client, .model = std::move(model), .report = {.images = 1, .steps = 1}});
+        if (why) throw UsageError("client {}: {}", client, TextOf(*why));  // as in one process
       }
       return Traffic{};
     }
@@ -306,14 +305,15 @@ struct SharingTransport : FakeClients {
       received.push_back(plan.remote.Size());
       const auto angle = static_cast<float>(0.3 * client + 1.1 * plan.round);
       const float size = client == 0 ? length : 1;
-      Arrival arrival = {.client = client,
-                         .model = Clone(plan.model),
-                         .features = torch::tensor({{std::cos(angle), std::sin(angle)}}) * size,
-                         .images = 1 + client,
-                         .steps = 1 + client,
-                         .metrics = {{"all", 1.0 * client}, {"of_" + std::to_string(client), 7}}};
+      Arrival arrival = {
+          .client = client,
+          .model = Clone(plan.model),
+          .features = torch::tensor({{std::cos(angle), std::sin(angle)}}) * size,
+          .report = {.images = 1 + client,
+                     .steps = 1 + client,
+                     .metrics = {{"all", 1.0 * client}, {"of_" + std::to_string(client), 7}}}};
       Count(plan, arrival, traffic);
-      if (auto why = on_arrival(std::move(arrival))) refused.push_back(*why);
+      if (auto why = on_arrival(std::move(arrival))) refused.push_back(TextOf(*why));
     }
     return traffic;
   }
@@ -364,7 +364,7 @@ struct HostileTransport : FakeTransport {
       if (client == 1 && silent) continue;
       Arrival arrival = Answer(plan_for(client), client);
       if (client == 1 && spoil) spoil(arrival);
-      if (auto why = on_arrival(std::move(arrival))) refused.push_back(*why);
+      if (auto why = on_arrival(std::move(arrival))) refused.push_back(TextOf(*why));
     }
     return Traffic{};
   }
@@ -404,10 +404,10 @@ TEST(RunRounds, ARefusedUpdateLeavesTheMeanOfTheOthersBitForBit) {
         {"norm: ", [](Arrival& a) { a.model.at("a") *= 1000; }},
         {"manifest: ", [](Arrival& a) { a.model["extra"] = torch::ones({1}); }},
         {"manifest: ", [](Arrival& a) { a.model.at("a") = torch::ones({4}); }},
-        {"images: ", [](Arrival& a) { a.images = 1'000'000; }},
-        {"images: ", [](Arrival& a) { a.images = 0; }},
-        {"numbers: ", [](Arrival& a) { a.loss = NAN; }},
-        {"numbers: ", [](Arrival& a) { a.seen = int64_t{1} << 62; }},
+        {"images: ", [](Arrival& a) { a.report.images = 1'000'000; }},
+        {"images: ", [](Arrival& a) { a.report.images = 0; }},
+        {"numbers: ", [](Arrival& a) { a.report.loss = NAN; }},
+        {"numbers: ", [](Arrival& a) { a.report.seen = int64_t{1} << 62; }},
         {"numbers: ", [](Arrival& a) { a.client = 9; }},
         {"numbers: ", [](Arrival& a) { a.client = 0; }},
         {"features: ", [](Arrival& a) {
@@ -433,9 +433,10 @@ TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         model.at("a")[0] += by[static_cast<size_t>(client)];
-        if (auto why = on_arrival(
-                {.client = client, .model = std::move(model), .images = 1, .steps = 1})) {
-          refused.push_back(*why);
+        if (auto why = on_arrival({.client = client,
+                                   .model = std::move(model),
+                                   .report = {.images = 1, .steps = 1}})) {
+          refused.push_back(TextOf(*why));
         }
       }
       return Traffic{};
@@ -486,7 +487,9 @@ TEST(RunRounds, AShareIsCappedByTheEnrolledImages) {
 
 TEST(RunRounds, ANumberThatWasNotMeasuredIsNoPartOfTheMean) {
   HostileTransport transport;
-  transport.spoil = [](Arrival& arrival) { arrival.metrics = {{"rank", 4.5}, {"none", NAN}}; };
+  transport.spoil = [](Arrival& arrival) {
+    arrival.report.metrics = {{"rank", 4.5}, {"none", NAN}};
+  };
   transport.count = 4;
   ServerState state = {.global = LoopModel()};
   RunRounds(HostileLoop(), transport, state, [](const RoundReport& report) {

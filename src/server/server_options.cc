@@ -4,13 +4,12 @@ namespace kindred {
 
 void Bind(Config& config, LimitOptions& options) {
   config.Bind("server.max_norm", &options.max_norm,
-              "how far an update may be from the global model, as one vector; 0: any",
-              {.least = 0});
+              "largest distance of an update from the global model; 0: any", {.least = 0});
   config.Bind("server.norm_ratio", &options.norm_ratio,
-              "the same, times the median of the round before (a longer round: more); 0: any",
+              "largest distance as a multiple of the median of the round before; 0: any",
               {.least = 0});
   config.Bind("server.max_share", &options.max_share,
-              "the largest share of a round's weights that a client's images may have",
+              "largest share of a round's weight that one client may have",
               {.least = 1e-6, .most = 1});
 }
 

@@ -9,31 +9,37 @@
 
 #include "base/error.h"
 #include "model/distance.h"
+#include "model/floats.h"
 
 namespace kindred {
 namespace {
 
-using Why = std::optional<std::string>;
+using Why = std::optional<Refused>;
 
-constexpr size_t kMostMetrics = 64, kLongestName = 64;
 constexpr double kMostNumber = 1e15;                // sums of such numbers stay finite
 constexpr int64_t kMostCounter = int64_t{1} << 60;  // a sum with it does not overflow
 constexpr double kMostSteps = 4;      // by which more steps widen the bound on norms at most
 constexpr int64_t kPassesAStep = 16;  // more than any method takes through a norm
 
-const char* KindOf(const at::Tensor& tensor) {
+template <class... Values>
+Refused Because(Refusal reason, fmt::format_string<Values...> message, Values&&... values) {
+  return {reason, fmt::format(message, std::forward<Values>(values)...)};
+}
+
+const char* TypeOf(const at::Tensor& tensor) {
   if (tensor.scalar_type() == torch::kFloat) return "float32";
   return tensor.scalar_type() == torch::kInt64 ? "int64" : "of another kind";
 }
 
 Why WhyNotImages(const Arrival& arrival, const UpdateLimits& limits) {
-  if (arrival.images < 1) return fmt::format("images: {}", arrival.images);
-  if (limits.enrolled > 0 && arrival.images != limits.enrolled) {
-    return fmt::format("images: {}, enrolled with {}", arrival.images, limits.enrolled);
+  if (arrival.report.images < 1) return Because(Refusal::kImages, "{}", arrival.report.images);
+  if (limits.enrolled > 0 && arrival.report.images != limits.enrolled) {
+    return Because(Refusal::kImages, "{}, enrolled with {}", arrival.report.images,
+                   limits.enrolled);
   }
-  if (arrival.images > limits.most_images) {
-    return fmt::format("full: {} images, the sum of the round has room for {}", arrival.images,
-                       limits.most_images);
+  if (arrival.report.images > limits.most_images) {
+    return Because(Refusal::kFull, "{} images, the sum of the round has room for {}",
+                   arrival.report.images, limits.most_images);
   }
   return std::nullopt;
 }
@@ -42,7 +48,7 @@ bool IsMetricName(const std::string& name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   };
-  return !name.empty() && name.size() <= kLongestName &&
+  return !name.empty() && name.size() <= kLongestMetricName &&
          std::all_of(name.begin(), name.end(), allowed);
 }
 
@@ -52,53 +58,52 @@ int64_t StepsOf(int64_t images, const UpdateLimits& limits) {
 }
 
 Why WhyNotNumbers(const Arrival& arrival, const UpdateLimits& limits) {
-  if (!(std::abs(arrival.loss) <= kMostNumber)) {
-    return fmt::format("numbers: the loss is {}", arrival.loss);
+  if (!(std::abs(arrival.report.loss) <= kMostNumber)) {
+    return Because(Refusal::kNumbers, "the loss is {}", arrival.report.loss);
   }
-  const int64_t steps = StepsOf(arrival.images, limits);
-  if (arrival.steps < 1 || arrival.steps > steps) {
-    return fmt::format("numbers: {} steps, 1 to {} are possible", arrival.steps, steps);
+  const int64_t steps = StepsOf(arrival.report.images, limits);
+  if (arrival.report.steps < 1 || arrival.report.steps > steps) {
+    return Because(Refusal::kNumbers, "{} steps, 1 to {} are possible", arrival.report.steps,
+                   steps);
   }
-  if (arrival.seen < 0 || arrival.seen > limits.epochs * arrival.images) {
-    return fmt::format("numbers: {} images seen, at most {} are possible", arrival.seen,
-                       limits.epochs * arrival.images);
+  if (arrival.report.seen < 0 || arrival.report.seen > limits.epochs * arrival.report.images) {
+    return Because(Refusal::kNumbers, "{} images seen, at most {} are possible",
+                   arrival.report.seen, limits.epochs * arrival.report.images);
   }
-  if (arrival.metrics.size() > kMostMetrics) {
-    return fmt::format("numbers: {} metrics, at most {}", arrival.metrics.size(), kMostMetrics);
+  if (arrival.report.metrics.size() > kMostMetrics) {
+    return Because(Refusal::kNumbers, "{} metrics, at most {}", arrival.report.metrics.size(),
+                   kMostMetrics);
   }
-  for (const auto& [name, value] : arrival.metrics) {
+  for (const auto& [name, value] : arrival.report.metrics) {
     if (!IsMetricName(name)) {
-      return fmt::format("numbers: a metric named {}", Printable(name));
+      return Because(Refusal::kNumbers, "a metric named {}", Printable(name));
     }
-    if (std::abs(value) > kMostNumber) return fmt::format("numbers: {} is {}", name, value);
+    if (std::abs(value) > kMostNumber) return Because(Refusal::kNumbers, "{} is {}", name, value);
   }
   return std::nullopt;
 }
 
 Why WhyNotManifest(const NamedTensors& model, const NamedTensors& global) {
   for (const auto& [name, tensor] : model) {
-    if (!global.contains(name)) return fmt::format("manifest: {} is extra", Printable(name));
+    if (!global.contains(name)) return Because(Refusal::kManifest, "{} is extra", Printable(name));
   }
   for (const auto& [name, expected] : global) {
     const auto at = model.find(name);
-    if (at == model.end()) return fmt::format("manifest: {} is missing", name);
+    if (at == model.end()) return Because(Refusal::kManifest, "{} is missing", name);
     const at::Tensor& tensor = at->second;
     if (!tensor.defined() || !tensor.is_contiguous() || !tensor.device().is_cpu()) {
-      return fmt::format("manifest: {} is not a resting tensor", name);
+      return Because(Refusal::kManifest, "{} is not a resting tensor", name);
     }
     if (tensor.scalar_type() != expected.scalar_type()) {
-      return fmt::format("manifest: {} is {}, not {}", name, KindOf(tensor), KindOf(expected));
+      return Because(Refusal::kManifest, "{} is {}, not {}", name, TypeOf(tensor),
+                     TypeOf(expected));
     }
     if (tensor.sizes() != expected.sizes()) {
-      return fmt::format("manifest: {} is [{}], not [{}]", name, fmt::join(tensor.sizes(), ", "),
-                         fmt::join(expected.sizes(), ", "));
+      return Because(Refusal::kManifest, "{} is [{}], not [{}]", name,
+                     fmt::join(tensor.sizes(), ", "), fmt::join(expected.sizes(), ", "));
     }
   }
   return std::nullopt;
-}
-
-std::span<const float> FloatsOf(const at::Tensor& tensor) {
-  return {tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel())};
 }
 
 // Clients keep the variances of dead channels above 0 (client/round).
@@ -106,7 +111,7 @@ Why WhyNotVariances(const std::string& name, std::span<const float> variances) {
   const auto bad = std::find_if(variances.begin(), variances.end(),
                                 [](float variance) { return variance <= 0; });
   if (bad == variances.end()) return std::nullopt;
-  return fmt::format("values: {} holds {}, a variance", name, *bad);
+  return Because(Refusal::kValues, "{} holds {}, a variance", name, *bad);
 }
 
 // |sqrt(a) - sqrt(b)|^2. Variances are squares: as such, one channel that wakes up would outweigh
@@ -128,7 +133,7 @@ Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Ten
   for (int64_t i = 0; i < own.numel(); ++i) {
     const int64_t most = std::min(b[i], kMostCounter - growth) + growth;
     if (a[i] < 0 || a[i] > most) {
-      return fmt::format("values: {} holds {}, a counter of 0 to {}", name, a[i], most);
+      return Because(Refusal::kValues, "{} holds {}, a counter of 0 to {}", name, a[i], most);
     }
   }
   return std::nullopt;
@@ -137,64 +142,66 @@ Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Ten
 // The values of all tensors, and |theta_c - theta|^2, variances counted by their roots.
 Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squared) {
   // A step, and a pass over all images before an epoch.
-  const int64_t growth = kPassesAStep * (StepsOf(arrival.images, limits) + 2 * limits.epochs);
+  const int64_t growth =
+      kPassesAStep * (StepsOf(arrival.report.images, limits) + 2 * limits.epochs);
   for (const auto& [name, global] : limits.global) {
     const at::Tensor& own = arrival.model.at(name);
     if (own.scalar_type() == torch::kInt64) {
       if (auto why = WhyNotCounters(name, own, global, growth)) return why;
       continue;
     }
-    const auto values = FloatsOf(own);
-    const ValuesSeen seen = CompareValues(values.data(), FloatsOf(global).data(), values.size());
+    const auto values = Floats(own);
+    const ValuesSeen seen = CompareValues(values.data(), Floats(global).data(), values.size());
     if (!seen.in_range) {
       const auto bad = std::find_if(values.begin(), values.end(),
                                     [](float value) { return !(std::abs(value) < 0x1p20f); });
-      return fmt::format("values: {} holds {}; training has diverged, a lower train.lr may help",
-                         name, *bad);
+      return Because(Refusal::kValues,
+                     "{} holds {}; training has diverged, a lower train.lr may help", name, *bad);
     }
     if (!name.ends_with("running_var")) {
       squared += seen.squared;
       continue;
     }
     if (auto why = WhyNotVariances(name, values)) return why;
-    squared += SquaredOfDeviations(values, FloatsOf(global));
+    squared += SquaredOfDeviations(values, Floats(global));
   }
   return std::nullopt;
 }
 
 Why WhyNotNorm(const Arrival& arrival, const UpdateLimits& limits, double norm) {
   if (limits.max_norm > 0 && norm > limits.max_norm) {
-    return fmt::format("norm: {:.4g} from the global model, server.max_norm = {:.4g}", norm,
-                       limits.max_norm);
+    return Because(Refusal::kNorm, "{:.4g} from the global model, server.max_norm = {:.4g}", norm,
+                   limits.max_norm);
   }
   if (limits.norm_ratio == 0 || limits.usual.norm == 0) return std::nullopt;
   double usual = limits.usual.norm;
   if (limits.usual.steps > 0) {
     // Who trained longer went further; but steps are the client's word.
-    usual *= std::clamp(static_cast<double>(arrival.steps) / limits.usual.steps, 1.0, kMostSteps);
+    usual *=
+        std::clamp(static_cast<double>(arrival.report.steps) / limits.usual.steps, 1.0, kMostSteps);
   }
   if (norm <= limits.norm_ratio * usual) return std::nullopt;
-  return fmt::format(
-      "norm: {:.4g} from the global model, usual is {:.4g}, server.norm_ratio = {:.4g}", norm,
-      usual, limits.norm_ratio);
+  return Because(Refusal::kNorm,
+                 "{:.4g} from the global model, usual is {:.4g}, server.norm_ratio = {:.4g}", norm,
+                 usual, limits.norm_ratio);
 }
 
 Why WhyNotShared(const Arrival& arrival, const UpdateLimits& limits) {
   if (!arrival.features.defined()) return std::nullopt;
-  const int64_t most = std::min<int64_t>(limits.features_most, arrival.images);
-  Why why = WhyNotFeatures(arrival.features, limits.features_width, most);
+  const int64_t most = std::min<int64_t>(limits.features_most, arrival.report.images);
+  auto why = WhyNotFeatures(arrival.features, limits.features_width, most);
   if (!why) {
     why = WhyNotOwnFeatures(arrival.features, arrival.client,
                             limits.shared != nullptr ? *limits.shared : OrderedRows());
   }
-  if (why) return "features: " + *why;
+  if (why) return Refused{Refusal::kFeatures, *why};
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
-                                        double* norm) {
+std::optional<Refused> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
+                                    double* norm) {
   double squared = 0;
   if (auto why = WhyNotImages(arrival, limits)) return why;
   if (auto why = WhyNotNumbers(arrival, limits)) return why;

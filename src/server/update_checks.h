@@ -29,8 +29,7 @@ struct UpdateLimits {
   const OrderedRows* shared = nullptr;  // features that clients have shared; null: none
 };
 
-// Why an update is refused, one line; nothing: it counts. The line starts with what is wrong and a
-// colon:
+// Why an update is refused; nullopt: it counts. The reasons:
 //   manifest  other tensors, shapes or kinds than the global model's
 //   values    a float that is not finite or of 2^20 and above, a running variance that is not
 //             positive, a counter that is negative or that no round could have reached
@@ -42,7 +41,7 @@ struct UpdateLimits {
 //   numbers   a loss, a step count or a metric that cannot be
 // `norm`, when given, gets |theta_c - theta| of an update that counts. Depends on its arguments
 // alone. Reads the model once.
-std::optional<std::string> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
-                                        double* norm = nullptr);
+std::optional<Refused> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
+                                    double* norm = nullptr);
 
 }  // namespace kindred

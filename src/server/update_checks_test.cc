@@ -25,11 +25,11 @@ Arrival HonestArrival() {
   Arrival arrival = {.client = 3,
                      .model = CheckedModel(),
                      .features = torch::eye(8, 6).slice(0, 0, 6),
-                     .images = 20,
-                     .loss = 2.5,
-                     .steps = 8,
-                     .seen = 40,
-                     .metrics = {{"feature_rank", 3.5}, {"not_measured", NAN}}};
+                     .report = {.images = 20,
+                                .loss = 2.5,
+                                .steps = 8,
+                                .seen = 40,
+                                .metrics = {{"feature_rank", 3.5}, {"not_measured", NAN}}}};
   arrival.model.at("q/conv.weight")[1][2] += 3;
   arrival.model.at("q/bn.running_mean")[4] = -4;
   arrival.model.at("q/bn.num_batches_tracked") += 16;
@@ -47,7 +47,10 @@ struct Checked {
                          .features_most = 6};
   Arrival arrival = HonestArrival();
 
-  std::string Why() const { return WhyNotUpdate(arrival, limits).value_or(""); }
+  std::string Why() const {
+    const auto why = WhyNotUpdate(arrival, limits);
+    return why ? TextOf(*why) : "";
+  }
 };
 
 // Why an update is refused after a change.
@@ -70,7 +73,7 @@ TEST(WhyNotUpdate, AChannelThatWakesUpDoesNotOutweighTheWeights) {
 TEST(WhyNotUpdate, AnHonestOneCountsAndItsNormIsGiven) {
   const Checked checked;
   double norm = 0;
-  EXPECT_EQ(WhyNotUpdate(checked.arrival, checked.limits, &norm), std::nullopt);
+  EXPECT_FALSE(WhyNotUpdate(checked.arrival, checked.limits, &norm));
   EXPECT_NEAR(norm, 5, 1e-6);  // 3 and 4, statistics included
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.features = at::Tensor(); }), "");
   EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.enrolled = 0; }), "") << "not known";
@@ -146,17 +149,18 @@ TEST(WhyNotUpdate, CountersThatNoRoundReaches) {
 }
 
 TEST(WhyNotUpdate, ImagesThatWereNotEnrolledOrHaveNoRoom) {
-  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.images = 21; }), "images: 21, enrolled with 20");
+  EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.report.images = 21; }),
+            "images: 21, enrolled with 20");
   for (const int64_t bad : {int64_t{0}, int64_t{-5}, std::numeric_limits<int64_t>::min()}) {
     EXPECT_EQ(WhyAfter([&](Checked& c) {
-                c.arrival.images = bad;
+                c.arrival.report.images = bad;
                 c.limits.enrolled = 0;
               }),
               fmt::format("images: {}", bad));
   }
   for (const int64_t bad : {int64_t{1001}, int64_t{1'000'000'000'000'000'000}}) {
     EXPECT_EQ(WhyAfter([&](Checked& c) {
-                c.arrival.images = bad;
+                c.arrival.report.images = bad;
                 c.limits.enrolled = 0;
               }),
               fmt::format("full: {} images, the sum of the round has room for 1000", bad));
@@ -165,31 +169,34 @@ TEST(WhyNotUpdate, ImagesThatWereNotEnrolledOrHaveNoRoom) {
 
 TEST(WhyNotUpdate, NumbersThatCannotBe) {
   for (const double bad : {std::nan(""), kInfinite, -kInfinite, 1e300}) {
-    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.loss = bad; }).find("numbers: the loss is"), 0u);
+    EXPECT_EQ(
+        WhyAfter([&](Checked& c) { c.arrival.report.loss = bad; }).find("numbers: the loss is"),
+        0u);
   }
   for (const int64_t bad : {int64_t{0}, int64_t{-1}, int64_t{9}, int64_t{1} << 62}) {
-    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.steps = bad; }),
+    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.report.steps = bad; }),
               fmt::format("numbers: {} steps, 1 to 8 are possible", bad));
   }
   for (const int64_t bad : {int64_t{-1}, int64_t{41}, int64_t{1} << 62}) {
     EXPECT_EQ(WhyAfter([&](Checked& c) {
-                c.arrival.seen = bad;
+                c.arrival.report.seen = bad;
               }).find(fmt::format("numbers: {} images seen", bad)),
               0u);
   }
   for (const double bad : {kInfinite, -kInfinite, 1e300}) {
-    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.metrics["rank"] = bad; }),
+    EXPECT_EQ(WhyAfter([&](Checked& c) { c.arrival.report.metrics["rank"] = bad; }),
               fmt::format("numbers: rank is {}", bad));
   }
   for (const std::string& bad : {std::string(), std::string(65, 'a'), std::string("Loss"),
                                  std::string("a b"), std::string("<b>"), std::string("a\n")}) {
-    EXPECT_EQ(
-        WhyAfter([&](Checked& c) { c.arrival.metrics[bad] = 1; }).find("numbers: a metric named"),
-        0u)
+    EXPECT_EQ(WhyAfter([&](Checked& c) {
+                c.arrival.report.metrics[bad] = 1;
+              }).find("numbers: a metric named"),
+              0u)
         << bad;
   }
   EXPECT_EQ(WhyAfter([](Checked& c) {
-              for (int i = 0; i < 63; ++i) c.arrival.metrics[fmt::format("m{}", i)] = i;
+              for (int i = 0; i < 63; ++i) c.arrival.report.metrics[fmt::format("m{}", i)] = i;
             }),
             "numbers: 65 metrics, at most 64");
 }
@@ -248,9 +255,9 @@ TEST(WhyNotUpdate, FeaturesThatCannotBe) {
   EXPECT_EQ(with(rows.to(torch::kDouble)), "features: not a matrix of floats");
   EXPECT_EQ(WhyAfter([](Checked& c) {
               c.limits.features_most = 100;
-              c.limits.enrolled = c.arrival.images = 5;  // fewer than rows
-              c.arrival.steps = 2;
-              c.arrival.seen = 10;
+              c.limits.enrolled = c.arrival.report.images = 5;  // fewer than rows
+              c.arrival.report.steps = 2;
+              c.arrival.report.seen = 10;
             }),
             "features: 6 rows, at most 5");
   const auto copied = rows.slice(0, 2, 3).contiguous();

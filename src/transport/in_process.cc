@@ -27,13 +27,9 @@ Arrival Arrive(Outcome&& outcome) {
   Arrival arrival = {.client = update.client,
                      .model = std::move(update.model),
                      .features = update.features.rows(),
-                     .images = update.images,
-                     .loss = update.loss,
-                     .steps = update.steps,
-                     .seen = update.seen,
-                     .metrics = std::move(update.metrics)};
+                     .report = std::move(update.report)};
   if (outcome.plain.rows().defined()) arrival.features = outcome.plain.rows();
-  arrival.metrics.merge(outcome.observed);
+  arrival.report.metrics.merge(outcome.observed);
   return arrival;
 }
 
@@ -82,7 +78,7 @@ std::optional<Traffic> InProcess::Run(const PlanFor& plan_for, const Chosen& cho
     traffic.down += BytesOf(plan.model) + BytesOf(plan.remote.rows);
     traffic.up += BytesOf(arrival.model) + BytesOf(arrival.features);
     if (const auto why = on_arrival(std::move(arrival))) {
-      throw UsageError("round {}, client {}: {}", plan.round + 1, client, *why);
+      throw UsageError("round {}, client {}: {}", plan.round + 1, client, TextOf(*why));
     }
   };
   ParallelFor(at_once, count, train);

@@ -58,8 +58,8 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
                   .model = global,
                   .remote = {others == shared.end() ? at::Tensor() : others->second, {}}};
     };
-    const auto add = [&](Arrival&& arrival) -> std::optional<std::string> {
-      mean.Add(arrival.model, arrival.images);
+    const auto add = [&](Arrival&& arrival) -> std::optional<Refused> {
+      mean.Add(arrival.model, arrival.report.images);
       if (arrival.features.defined()) features[arrival.client] = arrival.features;
       return std::nullopt;
     };

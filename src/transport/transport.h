@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/round.h"
+#include "transport/refusal.h"
 
 namespace kindred {
 
@@ -17,16 +18,12 @@ struct Arrival {
   int client = 0;
   NamedTensors model;   // may live in the bytes of an upload: who keeps it makes a copy
   at::Tensor features;  // undefined: none
-  int64_t images = 0;
-  double loss = 0;
-  int64_t steps = 0;
-  int64_t seen = 0;
-  Metrics metrics;
+  ClientReport report;
 };
 
 // Called once for each update, never twice at a time, in any order. Says why an update is refused;
-// nothing: it counts.
-using OnArrival = std::function<std::optional<std::string>(Arrival&& arrival)>;
+// nullopt: it counts.
+using OnArrival = std::function<std::optional<Refused>(Arrival&& arrival)>;
 
 // What a client of the round is to be sent. May be called from several threads, until Run returns.
 using PlanFor = std::function<Plan(int client)>;

@@ -195,9 +195,9 @@ try {
       assert.equal(await (await openPage(browser, asFile(`${out}.html`))).textContent('footer'), finished);
       return finished;
     };
-    assert.match(await said('plain', '--set', 'privacy.features=plain'), /^Features of plain images are shared, simulation only: .*no formal guarantee/);
+    assert.match(await said('plain', '--set', 'privacy.features=plain'), /^Clients shared features of plain images \(a simulation, for comparison\): .*No formal guarantee/);
     const none = await said('none', '--config', join(root, 'configs/methods/simclr.toml'));
-    assert.match(none, /^Clients share models and no features: no formal guarantee/);
+    assert.match(none, /^Clients share models and no features\. No formal guarantee/);
     assert.ok(!none.includes('InstaHide'));
   });
 
@@ -222,7 +222,7 @@ try {
     assert.deepEqual(page.troubles.filter((line) => !line.startsWith('a part of the page could not be shown')), []);
     // What is not known of the features that are shared is not claimed.
     rmSync(join(copy, 'summary.json'));
-    writeFileSync(join(copy, 'config.toml'), '[train]\nrounds = 40\n');
+    writeFileSync(join(copy, 'config.json'), '{"train":{"rounds":40}}');
     run(kindred, ['report', copy, '--out', out, '--force']);
     const other = await openPage(browser, asFile(out));
     assert.match(await other.textContent('footer'), /not known of this run/);

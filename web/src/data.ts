@@ -66,9 +66,13 @@ export interface Evaluation {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Summary = Record<string, any>;
 
+// The run's configuration by section and key; null where it cannot be read.
+export type Config = Record<string, Record<string, unknown>> | null;
+
 export interface RunJson {
   name: string;
-  config: string;
+  config: Config;
+  privacy: { features: string; sentence: string } | null;
   summary: Summary | null;
   metrics: { rounds: number; columns: Record<string, (number | null)[]>; clients: number; who: string };
   knn: { round: number[]; knn: number[] };
@@ -179,7 +183,9 @@ export function asClients(value: unknown): Clients | null {
 // A run that may still grow. `version` rises with each change.
 export class Run {
   readonly name: string;
-  config: string;
+  config: Config;
+  // What is shared of images, where the program knows the mechanism.
+  privacy: RunJson['privacy'];
   summary: Summary | null;
   rounds: number[] = [];
   columns = new Map<string, (number | null)[]>();
@@ -198,6 +204,7 @@ export class Run {
     this.damage = json.damage ?? [];
     this.name = json.name;
     this.config = json.config;
+    this.privacy = json.privacy;
     this.summary = json.summary;
     this.knn = json.knn;
     this.evals = json.evals;
@@ -222,30 +229,20 @@ export class Run {
   // train.rounds of the configuration; 0 where it says none.
   get wanted(): number {
     if (typeof this.summary?.rounds === 'number') return this.summary.rounds;
-    return Number(/^\d+/.exec(this.setting('train', 'rounds'))?.[0] ?? 0);
+    const rounds = this.config?.train?.rounds;
+    return typeof rounds === 'number' ? rounds : 0;
   }
 
-  // A value of config.toml as it stands there; empty where it says none.
-  setting(section: string, key: string): string {
-    const part = this.config.split(/^\[/m).find((text) => text.startsWith(`${section}]`)) ?? '';
-    return new RegExp(`^${key}\\s*=\\s*(.*)$`, 'm').exec(part)?.[1] ?? '';
-  }
-
-  // What features leave a client. 'maybe': encodings, if the method shares any, which the first round will tell;
-  // 'unknown': the folder does not say.
-  get shares(): 'encoded' | 'plain' | 'none' | 'maybe' | 'unknown' {
-    const told: unknown = this.summary?.shared_features?.features;
-    if (told === 'encoded' || told === 'plain') return told;
-    const set = { '"encoded"': 'encoded', '"plain"': 'plain' } as const;
-    const features = set[this.setting('privacy', 'features') as keyof typeof set] ?? 'unknown';
-    if (this.columns.has('shared_rank')) return features;
-    if (this.rounds.length > 0) return 'none';
-    return features === 'encoded' ? 'maybe' : features;
+  // Whether features leave clients. 'maybe': if the method shares any, which the first round will show.
+  get shares(): 'yes' | 'no' | 'maybe' {
+    if (this.summary?.shared_features || this.columns.has('shared_rank')) return 'yes';
+    return this.rounds.length > 0 ? 'no' : 'maybe';
   }
 
   get method(): string {
     if (typeof this.summary?.method === 'string') return this.summary.method;
-    return /^"([^"]*)"/.exec(this.setting('method', 'name'))?.[1] ?? '';
+    const name = this.config?.method?.name;
+    return typeof name === 'string' ? name : '';
   }
 
   // Rounds that are done.

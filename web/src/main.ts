@@ -158,11 +158,14 @@ async function showLive(): Promise<void> {
   // Who came before the run had its configuration asks for it, once at a time.
   let asking = false;
   const askForConfig = async (): Promise<void> => {
-    if (asking || run.config !== '') return;
+    if (asking || run.config !== null) return;
     asking = true;
     const now = await loadData(token);
     asking = false;
-    if ('page' in now) run.config = now.page.runs[0]?.config ?? '';
+    if ('page' in now) {
+      run.config = now.page.runs[0]?.config ?? null;
+      run.privacy = now.page.runs[0]?.privacy ?? null;
+    }
     showRun();
     soon();
   };

@@ -101,12 +101,15 @@ export class RunView {
       this.partition,
       this.samples,
       section('features', 'Features', this.scatter.figure),
-      section('configuration', 'Configuration', el('details', {}, el('summary', {}, 'config.toml'), this.config)),
+      section('configuration', 'Configuration', el('details', {}, el('summary', {}, 'All settings'), this.config)),
     );
   }
 
   showConfig(): void {
-    this.config.textContent = this.run.config;
+    const sections = Object.entries(this.run.config ?? {}).map(([section, keys]) =>
+      [`[${section}]`, ...Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)].join('\n'),
+    );
+    this.config.textContent = sections.join('\n\n');
   }
 
   update(state: RunState): void {

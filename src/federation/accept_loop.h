@@ -1,0 +1,107 @@
+// A listener of our own, which hands connections to a server that did not accept them itself.
+//
+// gRPC 1.51 accepts nothing any more, for good, once accept() has failed for want of descriptors
+// (CVE-2023-4785): anyone who can connect could silence a coordinator. This one bounds the
+// connections, and goes on when descriptors run out.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/parallel.h"
+#include "transport/refusal.h"
+
+namespace kindred {
+
+struct AcceptLimits {
+  int total = 1024;       // connections at once; at most half of the process's descriptors
+  int per_address = 256;  // of them, from one IPv4 address or one IPv6 network (/64)
+};
+
+// Told of what came of connections, on the loop's thread; both optional, and throw nothing.
+struct AcceptNews {
+  // One was closed at once: "connections", there are too many or no descriptors are left;
+  // "address", too many are of one address.
+  std::function<void(Refusal reason)> refused = {};
+  // One that was handed over, from this port of its machine, is closed. Known within seconds.
+  std::function<void(int port)> closed = {};
+};
+
+struct AcceptCounts {
+  int64_t accepted = 0;  // handed over
+  int64_t refused = 0;   // closed at once, being over a limit or for want of descriptors
+  int64_t failures = 0;  // times that accept() failed, mostly for want of descriptors
+  int open = 0;          // handed over and not closed yet
+};
+
+class AcceptLoop {
+ public:
+  // Listens on HOST:PORT (an IPv4 address, [IPv6], or a name; port 0: any that is free) and calls
+  // `hand_over`, on a thread of its own, with the descriptor of each connection: non-blocking, to
+  // be closed by its new owner. It throws nothing. Throws a network error that says what to do when
+  // the port is taken or the address is not of this machine.
+  AcceptLoop(const std::string& address, const AcceptLimits& limits,
+             std::function<void(int fd)> hand_over, AcceptNews news = {});
+  ~AcceptLoop();  // accepts no more; connections that were handed over live on
+  AcceptLoop(const AcceptLoop&) = delete;
+  AcceptLoop& operator=(const AcceptLoop&) = delete;
+
+  // As bound: an IP address and the port.
+  std::string address() const { return address_; }
+
+  AcceptCounts counts() const;
+
+ private:
+  // Where a connection comes from: an IPv4 address, or the first half of an IPv6 one.
+  using Origin = std::array<uint8_t, 8>;
+
+  // A connection that was handed over. Its descriptor is another's now and may be closed, and its
+  // number be used again, at any time; the socket's inode tells.
+  struct Connection {
+    int fd;
+    uint64_t device, inode;
+    Origin origin;
+    int port;
+  };
+
+  static Origin OriginOf(const sockaddr_storage& peer);
+  static bool IsOpen(const Connection& connection);
+
+  void Serve(const std::stop_token& stop);
+  bool AcceptWaiting();
+  bool AcceptAndRefuse();
+  void Take(int fd, const sockaddr_storage& peer);
+  std::optional<Refusal> Admit(int fd, const sockaddr_storage& peer);
+  void ForgetClosed();
+  void TellRefused(Refusal reason) const;
+
+  AcceptLimits limits_;
+  std::function<void(int fd)> hand_over_;
+  AcceptNews news_;
+  int listener_ = -1, wake_ = -1;
+  int spare_ = -1;  // given up for a moment when descriptors run out
+  std::string address_;
+  mutable std::mutex mutex_;  // of the two below
+  AcceptCounts counts_;
+  std::vector<Connection> connections_;
+  std::unique_ptr<BackgroundThread> thread_;  // last: it uses the others
+};
+
+// Whether every address that the host of HOST:PORT stands for is this machine's own loopback.
+// Throws a network error when it stands for none.
+bool IsLoopback(const std::string& address);
+
+// Lets this process open as many descriptors as the system allows it to, at most 65536. Returns how
+// many that are.
+int RaiseDescriptorLimit();
+
+}  // namespace kindred

@@ -1,0 +1,88 @@
+// What all calls of the wire have in common at the coordinator: who asks, how a refusal is told,
+// how many transfers a client has under way.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "federation/coordinator.h"
+#include "federation/pace.h"
+#include "identity/enrolments.h"
+#include "record/audit_log.h"
+
+namespace kindred {
+
+// The status of a refusal; its reason goes beside it for programs.
+grpc::Status StatusOf(grpc::CallbackServerContext& context, const Refused& why);
+
+// What is nobody's fault outside: too little memory, most likely. The call fails, the rest goes on.
+grpc::Status Failure(const std::exception& error);
+
+// The transfers of each client that are under way. Any thread.
+class Transfers {
+ public:
+  Transfers(const char* what, int most) : what_(what), most_(most) {}
+
+  // True. Throws Refused when the client has too many.
+  bool Enter(int client);
+  void Leave(int client);
+
+ private:
+  const char* what_;
+  int most_;
+  std::mutex mutex_;
+  std::map<int, int> count_;
+};
+
+// Which connections have made a call, by the port that they come from: two machines may come from
+// one port, then one of them is not told apart. Any thread.
+class HeardPorts {
+ public:
+  // The peer of a call, as gRPC writes it: "ipv4:10.0.0.7:41522".
+  void Hear(const std::string& peer);
+  // The connection from there has ended. Whether it was heard.
+  bool Forget(int port);
+
+ private:
+  std::mutex mutex_;
+  std::set<int> ports_;
+};
+
+// Any thread. What it refers to must outlive it.
+class GrpcCalls {
+ public:
+  // `tls`: names come from certificates; else, on a plain-text loopback, callers give them.
+  GrpcCalls(Coordinator& coordinator, Enrolments& enrolments, bool tls, const WireLimits& limits,
+            std::function<void(const AuditEvent&)> audit);
+
+  // Who asks. `known` is the name as soon as there is one, for the log of a refusal. Throws
+  // Refused.
+  Caller CallerOf(const grpc::CallbackServerContext& context, std::string& known);
+
+  // A connection was refused, or ended; for the audit log. Both throw nothing.
+  void ConnectionRefused(Refusal reason);
+  void ConnectionEnded(int port);
+
+  // The status of a refusal, which leaves its mark in the audit log. Throws nothing.
+  grpc::Status Refuse(grpc::CallbackServerContext& context, const Refused& why,
+                      const std::string& name);
+
+  Coordinator& coordinator;
+  Pace pace;
+  Transfers uploads, downloads;
+
+ private:
+  void Note(const AuditEvent& event);
+
+  Enrolments& enrolments_;
+  bool tls_;
+  std::function<void(const AuditEvent&)> audit_;
+  HeardPorts heard_;
+};
+
+}  // namespace kindred
