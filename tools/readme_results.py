@@ -29,7 +29,8 @@ def cell(numbers, best):
 def table(rows):
     numbers = {}
     for row in rows:
-        numbers.setdefault((row["method"], row["setting"]), []).append(float(row["linear"]))
+        if row["dataset"] == "cifar10" and not row["settings"]:
+            numbers.setdefault((row["method"], row["setting"]), []).append(float(row["linear"]))
     lines = ["| | " + " | ".join(SETTINGS.values()) + " |", "|---" * (len(SETTINGS) + 1) + "|"]
     for method, title in METHODS.items():
         cells = []

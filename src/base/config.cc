@@ -191,9 +191,6 @@ void Config::Bind(const std::string& name, Field field, std::string meaning, All
 
 void Config::BindForClients(const std::string& name, Field field, std::string meaning,
                             Allowed allowed) {
-  if (allowed.client_limit.empty() && std::holds_alternative<int*>(field)) {
-    allowed.client_limit = "client.max_number";
-  }
   Add({name, field, std::move(meaning), std::move(allowed), /*for_clients=*/true});
 }
 
@@ -332,9 +329,12 @@ std::vector<std::string> Config::ForClients() const {
 std::optional<Config::Excess> Config::BeyondLimits(
     const std::set<std::string>& set_by_coordinator) const {
   for (const Key& key : keys_) {
-    if (key.allowed.client_limit.empty() || !set_by_coordinator.contains(key.name)) continue;
-    const Key* limit = FindOrNull(key.allowed.client_limit);
-    Check(limit != nullptr, "no such limit: " + key.allowed.client_limit);
+    if (!key.for_clients || !std::holds_alternative<int*>(key.field)) continue;
+    const bool own = !key.allowed.client_limit.empty();
+    if (!own && !set_by_coordinator.contains(key.name)) continue;
+    const std::string name = own ? key.allowed.client_limit : "client.max_number";
+    const Key* limit = FindOrNull(name);
+    Check(limit != nullptr, "no such limit: " + name);
     const int value = *std::get<int*>(key.field), most = *std::get<int*>(limit->field);
     if (value <= most) continue;
     return Excess{key.name, std::to_string(value), limit->name, std::to_string(most)};
@@ -348,7 +348,7 @@ std::string Config::JsonText(bool with_paths) const {
     const std::string section = SectionOf(key.name);
     const bool left_out = key.allowed.is_path && !with_paths;
     root[section][key.name.substr(section.size() + 1)] =
-        left_out ? Json("") : Json::parse(std::visit(Write{}, key.field));
+        left_out ? Json() : Json::parse(std::visit(Write{}, key.field));
   }
   return root.dump();
 }

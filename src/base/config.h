@@ -25,8 +25,8 @@ struct Allowed {
   std::vector<std::string> choices = {};  // for strings; empty: any
   bool changes_result = true;             // false: how, where or how often, not what is computed
   bool is_path = false;                   // of this machine: left out where runs are handed on
-  // The client's own key that bounds this one when a coordinator sets it; empty: a whole number is
-  // bounded by client.max_number, others by `most` alone.
+  // The client's own key that bounds this one, whoever sets it. Empty: a whole number is bounded by
+  // client.max_number where a coordinator sets it, others by `most` alone.
   std::string client_limit = {};
 };
 
@@ -62,17 +62,17 @@ class Config {
 
   // The same as one JSON object of sections, without comments.
   std::string ToJson() const;
-  // That with nothing about this machine: paths are empty.
+  // That with nothing about this machine: paths are null.
   std::string ToJsonWithoutPaths() const;
 
   // "key = value" of each key that a coordinator sends to its clients.
   std::vector<std::string> ForClients() const;
 
-  // A key that a coordinator has set beyond what the client allows.
+  // A key whose value is beyond what the client allows.
   struct Excess {
     std::string key, value, limit, most;
   };
-  // The first of the keys named that is; nullopt: none.
+  // The first there is, after a coordinator has set these keys; nullopt: none.
   std::optional<Excess> BeyondLimits(const std::set<std::string>& set_by_coordinator) const;
 
   // "key = value" of each key that changes results, but those of the sections named: equal for runs

@@ -174,17 +174,18 @@ TEST(Config, SaysWhatACoordinatorMaySetAndWhichLimitOfTheClientBoundsIt) {
   ASSERT_TRUE(config.BeyondLimits(all));
   EXPECT_EQ(config.BeyondLimits(all)->limit, "client.max_epochs");
   EXPECT_EQ(config.BeyondLimits(all)->value, "6");
-  EXPECT_FALSE(config.BeyondLimits({"ccl.bank"})) << "the client's own choice";
+  EXPECT_TRUE(config.BeyondLimits({})) << "a default beyond the limit, which nobody sent";
   epochs = 5;
   bank = 11;
   EXPECT_EQ(config.BeyondLimits(all)->limit, "client.max_number") << "a whole number's";
+  EXPECT_FALSE(config.BeyondLimits({"ccl.tau"})) << "the client's own choice of a method's number";
 }
 
 TEST(Config, LeavesPathsOutWhereRunsAreHandedOn) {
   std::string path = "/home/canary";
   Config config;
   config.Bind("data.path", &path, "", {.is_path = true});
-  EXPECT_EQ(config.ToJsonWithoutPaths(), R"({"data":{"path":""}})");
+  EXPECT_EQ(config.ToJsonWithoutPaths(), R"({"data":{"path":null}})");
   EXPECT_NE(config.ToJson().find("canary"), std::string::npos);
 }
 

@@ -14,23 +14,20 @@ struct Embedded {
 extern const Embedded kEmbedded[];
 extern const size_t kEmbeddedCount;
 
-namespace {
+namespace {}  // namespace
 
-const Embedded* Find(std::string_view name) {
+std::optional<std::string_view> FindEmbeddedFile(std::string_view name) {
   for (size_t i = 0; i < kEmbeddedCount; ++i) {
-    if (name == kEmbedded[i].name) return &kEmbedded[i];
+    const Embedded& file = kEmbedded[i];
+    if (name == file.name) return {{file.begin, static_cast<size_t>(file.end - file.begin)}};
   }
-  return nullptr;
+  return std::nullopt;
 }
-
-}  // namespace
 
 std::string_view EmbeddedFile(std::string_view name) {
-  const Embedded* file = Find(name);
-  Check(file != nullptr, "no such file in the program");
-  return {file->begin, static_cast<size_t>(file->end - file->begin)};
+  const auto file = FindEmbeddedFile(name);
+  Check(file.has_value(), "no such file in the program");
+  return *file;
 }
-
-bool HasEmbeddedFile(std::string_view name) { return Find(name) != nullptr; }
 
 }  // namespace kindred

@@ -1,6 +1,7 @@
 // Files that the program carries inside itself: configurations, the paper's numbers, the page.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace kindred {
@@ -9,7 +10,7 @@ namespace kindred {
 // An internal error when there is none.
 std::string_view EmbeddedFile(std::string_view name);
 
-// Whether there is one.
-bool HasEmbeddedFile(std::string_view name);
+// The same for a file that may be missing.
+std::optional<std::string_view> FindEmbeddedFile(std::string_view name);
 
 }  // namespace kindred

@@ -36,7 +36,7 @@ struct Plan {
   int rounds = 1;  // of the whole run
   double lr = 0;
   NamedTensors model;  // the global model, Method::Shared(): one for all plans, not to be changed
-  RemoteBank remote;   // Q_s: what the others have shared
+  RemoteFeatures remote;  // Q_s: what the others have shared
 };
 
 // What travels back. Of images it can carry protected features alone.
@@ -74,7 +74,8 @@ class StepObserver {
 struct RoundHooks {
   const std::atomic<bool>* stop = nullptr;       // set: leave by Interrupted at the next step
   std::function<void(int images)> on_step = {};  // called after each step with the batch's images
-  std::function<std::unique_ptr<StepObserver>(int client, const RemoteBank& remote)> observe = {};
+  std::function<std::unique_ptr<StepObserver>(int client, const RemoteFeatures& remote)> observe =
+      {};
 };
 
 // Trains `method` on the client's images from plan.model and its local state, which is changed in

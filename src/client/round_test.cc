@@ -99,7 +99,7 @@ TEST(TrainClient, WhatTheObserverSeesStaysOutOfTheUpdate) {
     int seen = 0;
   };
   RoundClient client;
-  const Outcome outcome = client.Train({.observe = [](int id, const RemoteBank&) {
+  const Outcome outcome = client.Train({.observe = [](int id, const RemoteFeatures&) {
     EXPECT_EQ(id, 3);
     return std::make_unique<Observer>();
   }});

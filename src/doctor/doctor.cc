@@ -112,7 +112,7 @@ ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& 
   const ImageKind images =
       ImageKindOf(input, static_cast<int>(std::min<uint32_t>(offer.classes(), 1 << 20)));
   const Precision precision = offer.half() ? Precision::kHalf : Precision::kFloat;
-  const auto method = MakeFittingMethod(ContextOf(experiment, images));
+  const auto method = MakeMethod(ContextOf(experiment, images));
   if (HashOf(ManifestOf(method->Shared(), precision)) != offer.manifest_hash()) {
     throw NetworkError(
         "the coordinator's model has other tensors than this program makes of its settings; "
@@ -123,13 +123,13 @@ ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& 
 
 // The images that take part. Returns their bytes.
 uint64_t LookAtImages(const Experiment& experiment, const std::optional<EncoderInput>& wanted,
-                      int mix, Findings& findings) {
+                      int least, Findings& findings) {
   try {
     const Dataset dataset = LoadDataset(experiment.data);
     const Images images = Select(dataset.train.images, ShareOf(dataset, experiment).images);
     if (wanted) CheckFits({.input = *wanted}, images);
     findings.push_back(
-        ImagesFinding(images.count, {images.channels, images.height, images.width}, mix));
+        ImagesFinding(images.count, {images.channels, images.height, images.width}, least));
     return images.pixels.size();
   } catch (const Error& error) {
     findings.push_back(ProblemOf("data", error));
@@ -148,7 +148,7 @@ Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace&
   RunSizes sizes;
   try {
     CheckTravels(experiment.privacy);
-    const auto method = MakeFittingMethod(ContextOf(experiment, ImageKindOf(experiment.data)));
+    const auto method = MakeMethod(ContextOf(experiment, ImageKindOf(experiment.data)));
     sizes = SizesOf(experiment, *method);
     CheckCoordinator(experiment, *method, static_cast<int>(clients));
     findings.push_back(SettingsFinding(experiment, sizes));
@@ -175,7 +175,7 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
   if (network.reached) offer = LookAtOffer(experiment.join.server, network, findings);
   RunSizes sizes;
   std::optional<EncoderInput> wanted;
-  int mix = experiment.privacy.mix;
+  int least = 1;  // images
   try {
     if (!offer && experiment.data.name == "folder" && experiment.data.size == 0) {
       experiment.data.size = 32;  // what a folder is scaled to when nobody says otherwise
@@ -183,9 +183,11 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
     const ImageKind images =
         offer ? TakeOffer(*offer, experiment, config) : ImageKindOf(experiment.data);
     if (offer) wanted = OfferedInput(offer->input(), experiment);
-    const auto method = MakeFittingMethod(ContextOf(experiment, images));
+    const auto method = MakeMethod(ContextOf(experiment, images));
     sizes = SizesOf(experiment, *method);
-    mix = method->FeaturesToShare() > 0 ? experiment.privacy.mix : 1;
+    if (method->FeaturesToShare() > 0) {
+      least = MechanismOf(experiment.privacy).least_images(experiment.privacy);
+    }
     findings.push_back(SettingsFinding(experiment, sizes));
   } catch (const Error& error) {
     findings.push_back(ProblemOf("settings", error));
@@ -195,7 +197,7 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
     findings.push_back({"data", FindingState::kProblem, "nobody says which images take part",
                         "--data FOLDER, or --set data.name=NAME", ExitCode::kUsage});
   } else {
-    pixels = LookAtImages(experiment, wanted, mix, findings);
+    pixels = LookAtImages(experiment, wanted, least, findings);
   }
   LookAtSecrets({place.out / "state" / "secret"}, findings);
   if (FinishedSummary(RunDir(place.out))) {

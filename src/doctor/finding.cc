@@ -211,12 +211,12 @@ Finding DescriptorFinding(uint64_t most, int connections) {
   return {"descriptors", FindingState::kOk, found};
 }
 
-Finding ImagesFinding(int count, const ImageShape& shape, int mix) {
+Finding ImagesFinding(int count, const ImageShape& shape, int least) {
   const std::string found =
       fmt::format("{} images, {} x {} x {}", count, shape.channels, shape.height, shape.width);
-  if (count >= std::max(1, mix)) return {"data", FindingState::kOk, found};
+  if (count >= std::max(1, least)) return {"data", FindingState::kOk, found};
   return {"data", FindingState::kProblem,
-          fmt::format("{}; an encoding mixes privacy.mix = {}", found, mix),
+          fmt::format("{}; to share features takes {}", found, least),
           "add images: with fewer than that nothing can be shared"};
 }
 

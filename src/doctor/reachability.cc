@@ -1,7 +1,6 @@
 #include "doctor/reachability.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -16,8 +15,8 @@
 #include <memory>
 #include <string_view>
 
-#include "base/address.h"
 #include "base/error.h"
+#include "base/host.h"
 
 namespace kindred {
 namespace {
@@ -105,19 +104,13 @@ int ConnectTo(int fd, const addrinfo& place, const TimeLeft& time) {
 
 void Connect(const std::string& text, double seconds, const TimeLeft& time, Connecting& made) {
   const Address address = ParseAddress(text);
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int unknown =
-      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (unknown != 0) {
-    made.failed = {WayEnd::kHost, fmt::format("no such host: {}", ::gai_strerror(unknown))};
+  const HostPlaces places = LookUpHost(address, HostUse::kConnect);
+  if (!places.first) {
+    made.failed = {WayEnd::kHost, "no such host: " + places.why_none};
     return;
   }
-  const std::unique_ptr<addrinfo, FreedBy<::freeaddrinfo>> places(found);
   int error = 0;
-  for (const addrinfo* place = found; place != nullptr; place = place->ai_next) {
+  for (const addrinfo* place = places.first.get(); place != nullptr; place = place->ai_next) {
     made.fd = ::socket(place->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     const int failed = made.fd < 0 ? errno : ConnectTo(made.fd, *place, time);
     if (failed == 0) return;

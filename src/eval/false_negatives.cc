@@ -24,7 +24,7 @@ double PredictedFalseNegatives(const std::vector<std::vector<double>>& shares, i
 // One client's round.
 class LabelObserver : public StepObserver {
  public:
-  LabelObserver(FalseNegatives& all, int client, const RemoteBank& remote)
+  LabelObserver(FalseNegatives& all, int client, const RemoteFeatures& remote)
       : all_(all),
         client_(client),
         remote_mass_(static_cast<size_t>(all.clients_.classes)),
@@ -157,7 +157,7 @@ const std::vector<FalseNegatives::Composition>& FalseNegatives::CompositionsOf(i
   return rows;
 }
 
-std::unique_ptr<StepObserver> FalseNegatives::Observe(int client, const RemoteBank& remote) {
+std::unique_ptr<StepObserver> FalseNegatives::Observe(int client, const RemoteFeatures& remote) {
   return std::make_unique<LabelObserver>(*this, client, remote);
 }
 

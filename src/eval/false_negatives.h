@@ -41,7 +41,7 @@ class FalseNegatives {
  public:
   explicit FalseNegatives(const LabeledClients& clients);
 
-  std::unique_ptr<StepObserver> Observe(int client, const RemoteBank& remote);
+  std::unique_ptr<StepObserver> Observe(int client, const RemoteFeatures& remote);
 
  private:
   // The classes that a shared feature is made of, with their weights.

@@ -62,7 +62,7 @@ TEST(FalseNegatives, CountsAnEncodingByItsWeightInTheQuerysClass) {
                             .privacy = {.mix = 4},
                             .shared = 4,
                             .seed = 9});
-  RemoteBank remote;
+  RemoteFeatures remote;
   for (int row = 0; row < 4; ++row) remote.origins.push_back({1, 6, row});
   remote.rows = torch::zeros({4, 2});
   const auto observer = observers.Observe(0, remote);
@@ -94,7 +94,7 @@ TEST(FalseNegatives, LeavesOutAQuerysOwnKeysAndCountsRemoteOnesByTheirWeight) {
                             .classes = 3,
                             .privacy = {.features = "plain"},
                             .shared = 4});
-  RemoteBank remote;
+  RemoteFeatures remote;
   for (int row = 0; row < 4; ++row) remote.origins.push_back({1, 0, row});
   const auto observer = observers.Observe(0, remote);
   Batch batch;
@@ -115,7 +115,7 @@ TEST(FalseNegatives, APlainFeatureIsOfItsImagesClass) {
                             .classes = 3,
                             .privacy = {.features = "plain"},
                             .shared = 4});
-  RemoteBank remote;
+  RemoteFeatures remote;
   for (int row = 0; row < 4; ++row) remote.origins.push_back({1, 0, row});
   const auto observer = observers.Observe(0, remote);
   Batch batch;

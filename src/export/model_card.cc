@@ -67,7 +67,7 @@ std::string Provenance(const Json& origin) {
 }
 
 std::string Privacy(const ModelCard& card) {
-  std::string text = card.origin.value("simulated", false)
+  std::string text = card.origin.value("simulated", true)
                          ? "Trained in a simulation: one process held the images of all clients.\n"
                          : "Images stayed with their owners; models were averaged.\n";
   text +=
@@ -78,7 +78,7 @@ std::string Privacy(const ModelCard& card) {
   if (shared == card.origin.end()) return text;
   PrivacyOptions options;
   options.features = shared->value("features", "");
-  options.mix = shared->value("mix", 0);
+  options.mix = shared->value("mix", options.mix);
   const auto& kinds = MechanismKinds();
   const auto known = std::ranges::find_if(
       kinds, [&](const MechanismKind& kind) { return kind.name == options.features; });

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -15,8 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/address.h"
 #include "base/error.h"
+#include "base/host.h"
 
 namespace kindred {
 namespace {
@@ -26,21 +25,12 @@ constexpr int kPauseMilliseconds = 50;
 // How often it looks which connections were closed, when nobody comes.
 constexpr int kLookMilliseconds = 1000;
 
-using HostAddresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
-
-HostAddresses Lookup(const Address& address) {
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int failed =
-      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (failed != 0) {
-    throw NetworkError("{}: no such host: {}; check its name", Printable(address.host),
-                       ::gai_strerror(failed));
-  }
-  return {found, &::freeaddrinfo};
+HostPlaces PlacesOf(const std::string& text) {
+  const Address address = ParseAddress(text);
+  HostPlaces places = LookUpHost(address, HostUse::kListen);
+  if (places.first) return places;
+  throw NetworkError("{}: no such host: {}; check its name", Printable(address.host),
+                     places.why_none);
 }
 
 std::string WhatToDo(int error) {
@@ -107,9 +97,9 @@ bool IsLoopbackAddress(const addrinfo& place) {
 AcceptLoop::AcceptLoop(const std::string& address, const AcceptLimits& limits,
                        std::function<void(int fd)> hand_over, AcceptNews news)
     : limits_(limits), hand_over_(std::move(hand_over)), news_(std::move(news)) {
-  const HostAddresses places = Lookup(ParseAddress(address));
+  const HostPlaces places = PlacesOf(address);
   int error = 0;
-  for (const addrinfo* place = places.get(); place && listener_ < 0; place = place->ai_next) {
+  for (const addrinfo* place = places.first.get(); place && listener_ < 0; place = place->ai_next) {
     listener_ = ListenOn(*place);
     if (listener_ < 0 && error == 0) error = errno;  // of the first, the preferred one
   }
@@ -282,8 +272,8 @@ AcceptLoop::Origin AcceptLoop::OriginOf(const sockaddr_storage& peer) {
 }
 
 bool IsLoopback(const std::string& address) {
-  const HostAddresses places = Lookup(ParseAddress(address));
-  for (const addrinfo* place = places.get(); place != nullptr; place = place->ai_next) {
+  const HostPlaces places = PlacesOf(address);
+  for (const addrinfo* place = places.first.get(); place != nullptr; place = place->ai_next) {
     if (!IsLoopbackAddress(*place)) return false;
   }
   return true;

@@ -173,13 +173,15 @@ Coordinator::RoundEnd Coordinator::TakeUploads(const RoundClock& clock,
 // A whole upload becomes an arrival; its client is told what came of it, whatever that is.
 void Coordinator::Deliver(WholeUpload& whole, const OnArrival& on_arrival) {
   Verdict verdict;
+  Later later;
   try {
     verdict = Judge(*whole.upload, on_arrival);
-    for (const auto& admitted : uploads_.Settle(whole, verdict)) admitted();
+    later = uploads_.Settle(whole, verdict);
   } catch (...) {
     whole.done(Refused{Refusal::kRound, "the coordinator ends the round"});
     throw;
   }
+  for (const auto& admitted : later) admitted();
   whole.done(verdict.refused);
 }
 
@@ -196,10 +198,12 @@ Verdict Coordinator::Judge(IncomingUpload& upload, const OnArrival& on_arrival) 
   }
   if (!verdict.refused) {
     auto arrival = ArrivalOf(upload, run_.offer.shape);
-    if (!arrival)
-      return {.refused = Refused{Refusal::kBusy, "no memory for it now; send it again"}};
-    verdict.refused = on_arrival(std::move(*arrival));
-    verdict.sits_out = verdict.refused.has_value();  // or the same would come again
+    if (arrival) {
+      verdict.refused = on_arrival(std::move(*arrival));
+      verdict.sits_out = verdict.refused.has_value();  // or the same would come again
+    } else {
+      verdict.refused = Refused{Refusal::kBusy, "no memory for it now; send it again"};
+    }
   }
   event.event = verdict.refused ? "refuse" : "accept";
   event.reason = verdict.refused ? WordOf(verdict.refused->reason) : "";

@@ -168,8 +168,8 @@ struct RoundUnderWay {
 TEST(Coordinator, ARoundTakesEveryUpdateOnce) {
   RoundUnderWay open(3);
   open.Begin();
-  EXPECT_EQ(open.Plan_(1).bank_rows(), 3u);
-  EXPECT_EQ(open.Plan_(0).bank_rows(), 0u);
+  EXPECT_EQ(open.Plan_(1).remote_rows(), 3u);
+  EXPECT_EQ(open.Plan_(0).remote_rows(), 0u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(open.SendHonest(i, static_cast<float>(i)), "");
   open.End();
   EXPECT_EQ(open.taken, (std::map<int, float>{{0, 0}, {1, 1}, {2, 2}}));
@@ -680,10 +680,10 @@ TEST(Coordinator, RemoteFeaturesAreHandedOutWithinTheBudget) {
   const v1::PlanReply plan = open.Plan_(1);
   v1::DownloadRequest request;
   request.set_run("run-1");
-  request.set_what(v1::DownloadRequest::BANK);
+  request.set_what(v1::DownloadRequest::REMOTE);
   auto first = open.coordinator->ContentOf(open.Of(1), request);
   EXPECT_EQ(first->size(), 3u * 4 * 4);
-  EXPECT_EQ(first->Digest(), plan.bank_digest());
+  EXPECT_EQ(first->Digest(), plan.remote_digest());
   try {
     open.coordinator->ContentOf(open.Of(1), request);
     ADD_FAILURE() << "beyond the budget";

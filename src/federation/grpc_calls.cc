@@ -13,7 +13,7 @@ namespace kindred {
 namespace {
 
 constexpr int kMostUploads = 2;    // of one client at a time: one that goes on, one that was cut
-constexpr int kMostDownloads = 4;  // model and bank, likewise
+constexpr int kMostDownloads = 4;  // of one client at a time: model and remote features
 constexpr char kReasonKey[] = "kindred-reason";
 
 grpc::StatusCode CodeOf(Refusal reason) {
@@ -131,7 +131,7 @@ Caller GrpcCalls::CallerOf(const grpc::CallbackServerContext& context, std::stri
     throw Refused{Refusal::kRevoked, "this certificate was revoked; ask for a new kit"};
   }
   if (found.state != EnrolmentState::kValid) {
-    throw Refused{Refusal::kIdentity, "nobody of this federation; ask for a kit"};
+    throw Refused{Refusal::kIdentity, "this certificate is not enrolled here; ask for a kit"};
   }
   const auto process = context.client_metadata().find("kindred-process");
   const bool told = process != context.client_metadata().end();

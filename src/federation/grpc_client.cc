@@ -50,12 +50,13 @@ CallEnd OutcomeOf(const grpc::Status& status) {
   }
 }
 
-// The coordinator's reason for a refusal; nullopt: it gave none that this program knows.
+// The coordinator's reason for a refusal; nullopt: it gave none. A word that this program does not
+// know is of a newer coordinator: the call is too late, as of a round that is over.
 std::optional<Refusal> ReasonOf(const grpc::ClientContext& context) {
   const auto& trailer = context.GetServerTrailingMetadata();
   const auto at = trailer.find("kindred-reason");
   if (at == trailer.end()) return std::nullopt;
-  return RefusalOf({at->second.data(), at->second.size()});
+  return RefusalOf({at->second.data(), at->second.size()}).value_or(Refusal::kRound);
 }
 
 double RandomShare() { return 0.5 + 0.5 * randombytes_uniform(1024) / 1024.0; }

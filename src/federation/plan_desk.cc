@@ -27,7 +27,7 @@ void PlanDesk::WaitForPlan(const Caller& caller, const v1::PlanRequest& request,
     const std::lock_guard lock(run_.mutex);
     run_.CheckIn(caller, request.run());
     if (!dismissed_ && !HasTask(caller.place)) {
-      Waiter& waiter = waiters_[caller.place];  // one a client: whoever asks twice was cut off
+      Waiter& waiter = waiters_[caller.place];  // one per client: who asks twice was cut off
       replaced = std::move(waiter.answer);
       waiter = {Clock::now(), std::exchange(answer, nullptr)};
     }

@@ -35,7 +35,7 @@ class RemoteDownloads::Download {
 std::shared_ptr<const Content> RemoteDownloads::Begin(RoundPlans& plans, int client) {
   const auto reply = plans.ReplyTo(client);
   if (!reply) throw Refused{Refusal::kRound, "no round is on"};
-  const auto download = std::make_shared<Download>(taken_, most_, reply->bank_bytes());
+  const auto download = std::make_shared<Download>(taken_, most_, reply->remote_bytes());
   download->content = plans.RemoteOf(client);
   if (!download->content) throw Refused{Refusal::kRound, "no round is on"};
   return {download, &*download->content};

@@ -25,7 +25,7 @@ class ClientWait {
   struct State {
     std::optional<std::vector<int>> clients;  // whom the round may ask, once there are enough
     std::string news;                         // for the log; empty: nothing new
-    std::string alarm;                        // likewise: why no round can begin
+    std::string alarm;                        // why no round can begin, for the audit log
   };
   State Update(const Roster& roster, const EnrolledNames& enrolled, Clock::time_point now);
 

@@ -61,9 +61,9 @@ std::optional<v1::PlanReply> RoundPlans::ReplyTo(int client) {
   const std::optional<Content> remote = RemoteOf(client);
   if (!remote) return std::nullopt;
   v1::PlanReply reply = common_;
-  if (remote->size() > 0) reply.set_bank_rows(remote->size() / row_bytes_);
-  reply.set_bank_bytes(remote->size());
-  reply.set_bank_digest(remote->Digest());
+  if (remote->size() > 0) reply.set_remote_rows(remote->size() / row_bytes_);
+  reply.set_remote_bytes(remote->size());
+  reply.set_remote_digest(remote->Digest());
   const std::lock_guard lock(mutex_);
   if (closed_) return std::nullopt;
   return replies_.try_emplace(client, std::move(reply)).first->second;

@@ -33,10 +33,10 @@ TEST(RoundPlans, AReplyTellsWhatIsToBeFetched) {
   EXPECT_EQ(reply->nonce(), plans.nonce());
   EXPECT_EQ(reply->model_bytes(), 2u * 2 * 4);
   EXPECT_EQ(reply->model_digest(), plans.model()->Digest());
-  EXPECT_EQ(reply->bank_rows(), 3u);
-  EXPECT_EQ(reply->bank_bytes(), 3u * 4 * 4);
-  EXPECT_EQ(reply->bank_digest(), plans.RemoteOf(1)->Digest());
-  EXPECT_EQ(plans.ReplyTo(0)->bank_bytes(), 0u);
+  EXPECT_EQ(reply->remote_rows(), 3u);
+  EXPECT_EQ(reply->remote_bytes(), 3u * 4 * 4);
+  EXPECT_EQ(reply->remote_digest(), plans.RemoteOf(1)->Digest());
+  EXPECT_EQ(plans.ReplyTo(0)->remote_bytes(), 0u);
   EXPECT_NE(RoundPlans(plan_for, plan_for(0), kPlansShape).nonce(), plans.nonce());
 }
 

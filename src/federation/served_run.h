@@ -30,7 +30,7 @@ struct RunOffer {
 // Those whose enrolment is valid now. Asked often; may change while a run lasts.
 using Enrolled = std::function<EnrolledNames()>;
 
-// One lock for all parts. Each takes it for short, in a scope of its own; `enrolled`, `audit` and
+// One lock for all parts. Each holds it briefly, in a scope of its own; `enrolled`, `audit` and
 // what clients are answered by are called without it.
 struct ServedRun {
   ServedRun(const CoordinatorOptions& with, RunOffer run_offer, Members members, Enrolled who,

@@ -1,7 +1,10 @@
 #include "federation/upload_desk.h"
 
-#include <exception>
+#include <c10/util/Exception.h>
+
+#include <chrono>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -231,8 +234,10 @@ std::optional<Arrival> ArrivalOf(IncomingUpload& upload, const UploadShape& shap
                    shape.width, shape.precision);
   }
   return arrival;
-} catch (const std::exception& error) {
-  spdlog::error("an update cannot be unpacked: {}", Printable(error.what()));
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+} catch (const c10::Error& error) {  // LibTorch's way to say the same
+  spdlog::error("an update cannot be unpacked: {}", Printable(error.what_without_backtrace()));
   return std::nullopt;
 }
 

@@ -51,7 +51,7 @@ class Ccl : public Method {
   NamedTensors NewLocalState() const override { return NewLocalBank(options_.bank, dim_); }
 
   void BeginRound(const RoundStart& start, NamedTensors&) override {
-    remote_ = RemoteFeatures(start, dim_, features_.max_remote);
+    remote_ = CheckedRemote(start, dim_, features_.max_remote);
     remote_center_ = remote_.size(0) > 0 ? remote_.mean(0) : at::Tensor();
     lambda_ = WarmedUp(options_.lambda, options_.warmup, start.round, start.rounds);
     numbers_.Begin();

@@ -60,7 +60,7 @@ struct CclSteps {
 };
 
 TEST(Ccl, NegativesAreTheBanksThatAreAskedFor) {
-  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const RemoteFeatures remote = {CclUnitRows(20, 1), {}};
   for (const auto& [negatives, local, other] : std::vector<std::tuple<std::string, bool, bool>>{
            {"local", true, false}, {"union", true, true}, {"remote", false, true}}) {
     const CclSteps with(CclContext(negatives, 0), {.remote = remote});
@@ -82,7 +82,7 @@ TEST(Ccl, NegativesAreTheBanksThatAreAskedFor) {
 // Both losses again from what they are functions of. theta_k starts as theta_q and nothing is
 // trained here, so the momentum model's features are those of the main model.
 TEST(Ccl, LossesAreThoseOfTheBanksAndCandidatesThatTheTraceTells) {
-  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const RemoteFeatures remote = {CclUnitRows(20, 1), {}};
   for (const char* negatives : {"local", "union", "remote"}) {
     MethodContext context = CclContext(negatives, 2.0);
     context.model.bn_splits = 1;
@@ -110,7 +110,7 @@ TEST(Ccl, LossesAreThoseOfTheBanksAndCandidatesThatTheTraceTells) {
 
 TEST(Ccl, LambdaRisesLinearlyOverTheFirstRounds) {
   // Four of ten rounds: 0, 1/4, 1/2, 3/4, 1, 1, ...
-  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const RemoteFeatures remote = {CclUnitRows(20, 1), {}};
   for (const auto& [round, expected] :
        std::vector<std::pair<int, double>>{{0, 0}, {1, 0.5}, {3, 1.5}, {4, 2}, {9, 2}}) {
     const CclSteps steps(CclContext("union", 2.0),
@@ -121,7 +121,7 @@ TEST(Ccl, LambdaRisesLinearlyOverTheFirstRounds) {
 }
 
 TEST(Ccl, TheLossIsContrastPlusLambdaTimesMatching) {
-  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const RemoteFeatures remote = {CclUnitRows(20, 1), {}};
   const RoundStart start = {.round = 9, .rounds = 10, .remote = remote};
   const CclSteps plain(CclContext("union", 0), start), matched(CclContext("union", 2.0), start);
   const auto& m = matched.metrics;
@@ -208,7 +208,7 @@ TEST(Ccl, AQuerysOwnEarlierKeysAreNoNegativesOfIt) {
 }
 
 TEST(Ccl, SymmetricIsTheMeanOverWhichViewIsTheQuery) {
-  const RemoteBank remote = {CclUnitRows(20, 1), {}};
+  const RemoteFeatures remote = {CclUnitRows(20, 1), {}};
   const auto loss_of = [&](bool symmetric, bool swapped) {
     MethodContext context = CclContext("union", 2.0);
     context.model.bn_splits = 1;  // or the keys' order would tell the two apart

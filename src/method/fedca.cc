@@ -25,7 +25,7 @@ class Fedca : public OneNetwork {
 
   void BeginRound(const RoundStart& start, NamedTensors& local) override {
     OneNetwork::BeginRound(start, local);
-    dictionary_ = RemoteFeatures(start, context_.model.dim, context_.features.max_remote);
+    dictionary_ = CheckedRemote(start, context_.model.dim, context_.features.max_remote);
     if (options_.alignment > 0) MeetBase(start, local);
   }
 

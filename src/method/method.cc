@@ -52,7 +52,7 @@ Rng StepRng(Purpose purpose, const StepKey& key, uint32_t part) {
               .part = part});
 }
 
-at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim, int64_t most) {
+at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most) {
   if (start.remote.Size() == 0) return torch::empty({0, dim});
   const at::Tensor& rows = start.remote.rows;
   if (const auto why = WhyNotFeatures(rows, dim, most > 0 ? most : rows.size(0))) {

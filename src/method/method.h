@@ -54,7 +54,7 @@ struct Interrupted {};
 struct RoundStart {
   int round = 0;
   int rounds = 1;                           // of the whole run
-  RemoteBank remote;                        // what others have shared; empty: nothing yet
+  RemoteFeatures remote;                    // what others have shared; empty: nothing yet
   const std::atomic<bool>* stop = nullptr;  // set: leave what takes long by Interrupted
 };
 
@@ -176,7 +176,7 @@ struct MethodContext {
 
 // What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features,
 // or when there are more than `most` rows; 0: any number.
-at::Tensor RemoteFeatures(const RoundStart& start, int64_t dim, int64_t most);
+at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most);
 
 // Throws a usage error unless images are square, for methods that turn or scale them.
 void CheckSquare(const MethodContext& context);

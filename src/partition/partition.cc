@@ -21,7 +21,7 @@ constexpr PartitionScheme kSchemes[] = {
      DealNonIid2},
     {"oneclass", "as many clients as classes, one class each", true, DealOneClass},
     {"dirichlet", "5 clients, each class spread by Dirichlet(alpha)", true, DealDirichlet},
-    {"by_folder", "a client a top-level folder", false, DealByFolder},
+    {"by_folder", "one client per top-level folder", false, DealByFolder},
 };
 
 constexpr int kMostColumns = 20;  // a table of more classes is unreadable: it shows the largest

@@ -15,7 +15,7 @@ std::vector<Mix> MixesOf(const PrivacyOptions& options, const RowsAsked& asked) 
   return DrawMixes(asked.images, asked.count, options.mix, asked.secret, asked.round);
 }
 
-std::vector<Mix> HeaviestOfMixes(const PrivacyOptions& options, const RowsAsked& asked) {
+std::vector<Mix> FirstOfMixes(const PrivacyOptions& options, const RowsAsked& asked) {
   std::vector<Mix> rows = MixesOf(options, asked);
   for (Mix& row : rows) row = {{row.images[0]}, {1.0}};
   return rows;
@@ -40,7 +40,7 @@ constexpr MechanismKind kKinds[] = {
      .travels = false,
      .unit_rows = true,
      .least_images = ImagesOfAMix,  // as many clients as could share encodings: for comparison
-     .made_of = HeaviestOfMixes,
+     .made_of = FirstOfMixes,
      .sentence =
          [](const PrivacyOptions&) {
            return std::string(

@@ -83,7 +83,7 @@ TEST(Encoded, MagnitudesHaveNoSign) {
 TEST(Encoded, FewerImagesThanAMixTakesAreAUsageError) {
   const SharingClient client(3);
   Seen seen;
-  ExpectError(ExitCode::kUsage, "privacy.mix = 4",
+  ExpectError(ExitCode::kUsage, "needs 4 (privacy.mix)",
               [&] { ShareFeatures(client.Request(3), seen.Function()); });
   EXPECT_TRUE(seen.batches.empty());
 }
@@ -102,6 +102,15 @@ TEST(Plain, ShowsTheFirstImagesOfTheMixes) {
                plain);
     EXPECT_TRUE(torch::equal(shown[row], torch::tensor(plain)));
   }
+}
+
+// Whoever lets another mechanism travel says so here.
+TEST(MechanismKinds, OnlyEncodingsTravel) {
+  std::vector<std::string> travelling;
+  for (const auto& kind : MechanismKinds()) {
+    if (kind.travels) travelling.emplace_back(kind.name);
+  }
+  EXPECT_EQ(travelling, std::vector<std::string>{"encoded"});
 }
 
 // The contract of the table: as many rows as are asked for, of the client's own images, and in the

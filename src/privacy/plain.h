@@ -5,7 +5,7 @@
 
 namespace kindred {
 
-// [count, D] unit rows, of the images that weigh most in the mixes of "encoded".
+// [count, D] unit rows, of the first image of each mix of "encoded".
 at::Tensor PlainImageFeatures(const FeatureRequest& request, const FeatureFunction& features);
 
 }  // namespace kindred

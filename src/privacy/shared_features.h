@@ -49,7 +49,7 @@ struct RowOrigin {
 };
 
 // Q_s: what a client receives of the others' features, [M, D] unit rows, M >= 0.
-struct RemoteBank {
+struct RemoteFeatures {
   at::Tensor rows;  // undefined: none
   std::vector<RowOrigin> origins;
 

@@ -34,7 +34,7 @@ void AuditLog::Add(const AuditEvent& event) {
   }
 }
 
-// What the minute left out, a line a kind.
+// What the minute left out, one line per kind.
 void AuditLog::TellMore() {
   for (auto& [name, kind] : kinds_) {
     const int64_t more = kind.seen - kMostAMinute;

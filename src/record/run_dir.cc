@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "record/metrics.h"
 
 namespace kindred {
 
@@ -33,12 +32,6 @@ void RunDir::Create(const ConfigTexts& config) const {
 void RunDir::WriteConfig(const ConfigTexts& config) const {
   WriteFileAtomically(this->config(), config.toml);  // first: with it, the folder is a run
   WriteFileAtomically(config_json(), config.json + "\n");
-}
-
-void RunDir::WriteTensorboard() const {
-  MakeFolder(path_ / "tensorboard");
-  WriteFileAtomically(path_ / "tensorboard" / "events.out.tfevents.kindred",
-                      SerializeEvents(ToEvents(ReadMetrics(metrics()))));
 }
 
 }  // namespace kindred

@@ -41,9 +41,7 @@ class RunDir {
   std::filesystem::path audit() const { return path_ / "audit.jsonl"; }
   std::filesystem::path page() const { return path_ / "page"; }
   std::filesystem::path scratch() const { return path_ / "scratch"; }
-
-  // Writes tensorboard/ anew from metrics.jsonl: it never holds more than that.
-  void WriteTensorboard() const;
+  std::filesystem::path tensorboard() const { return path_ / "tensorboard"; }
 
  private:
   std::filesystem::path path_;

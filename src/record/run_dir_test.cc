@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "record/metrics.h"
 #include "tests/folders.h"
 #include "tests/throws.h"
 
@@ -60,30 +59,6 @@ TEST(RunDir, PlacesAreAllDifferentAndInside) {
   }
   EXPECT_EQ(places, (std::set<std::string>{"checkpoints", "config.toml", "metrics.jsonl", "scratch",
                                            "summary.json", "train.log"}));
-}
-
-TEST(RunDir, TensorboardIsWrittenAnewFromTheMetrics) {
-  const auto folder = TestFolder();
-  const RunDir run(folder.path());
-  run.Create({"", "{}"});
-  const auto events = run.path() / "tensorboard" / "events.out.tfevents.kindred";
-  run.WriteTensorboard();  // before the first line
-  EXPECT_EQ(ReadFile(events, 1 << 20), SerializeEvents({}));
-  MetricsFile metrics(run.metrics(), 0);
-  metrics.Append({{"round", 1}, {"loss", 2.0}});
-  const uint64_t offset = metrics.offset();
-  run.WriteTensorboard();
-  const Bytes one = ReadFile(events, 1 << 20);
-  EXPECT_EQ(one, SerializeEvents(ToEvents(ReadMetrics(run.metrics()))));
-  EXPECT_GT(one.size(), SerializeEvents({}).size());
-  metrics.Append({{"round", 2}, {"loss", 1.0}});
-  run.WriteTensorboard();
-  EXPECT_GT(ReadFile(events, 1 << 20).size(), one.size());
-  // The run goes back to its checkpoint: so does TensorBoard.
-  MetricsFile again(run.metrics(), offset);
-  run.WriteTensorboard();
-  EXPECT_EQ(ReadFile(events, 1 << 20), one);
-  EXPECT_EQ(FilesBelow(run.path() / "tensorboard").size(), 1u);
 }
 
 }  // namespace

@@ -29,11 +29,13 @@ void PutRecord(Bytes& bytes, const tensorboard::Event& event) {
 
 }  // namespace
 
-Bytes SerializeEvents(const std::vector<ScalarEvent>& events) {
+Bytes SerializeEvents(const std::vector<ScalarEvent>& events, EventsStart start) {
   Bytes bytes;
-  tensorboard::Event version;
-  version.set_file_version("brain.Event:2");
-  PutRecord(bytes, version);
+  if (start == EventsStart::kFile) {
+    tensorboard::Event version;
+    version.set_file_version("brain.Event:2");
+    PutRecord(bytes, version);
+  }
   for (const auto& scalar : events) {
     tensorboard::Event event;
     event.set_wall_time(scalar.wall_time);

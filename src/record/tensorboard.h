@@ -18,8 +18,11 @@ struct ScalarEvent {
   std::vector<std::pair<std::string, double>> values;
 };
 
-// The bytes of an event file: the version, then an event each. A record is its length, a masked
-// CRC-32C of that, an Event message, a masked CRC-32C of it.
-Bytes SerializeEvents(const std::vector<ScalarEvent>& events);
+enum class EventsStart { kFile, kGoOn };
+
+// The bytes of an event file: the version at its start, then one record per event. A record is its
+// length, a masked CRC-32C of that, an Event message, a masked CRC-32C of it.
+Bytes SerializeEvents(const std::vector<ScalarEvent>& events,
+                      EventsStart start = EventsStart::kFile);
 
 }  // namespace kindred

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <sodium.h>
 #include <unistd.h>
 
@@ -13,9 +12,9 @@
 #include <mutex>
 #include <thread>
 
-#include "base/address.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "report/page.h"
 #include "report/page_data.h"
@@ -64,21 +63,13 @@ std::string Lower(std::string text) {
 
 // A socket that listens on the address, and what it is bound to.
 std::pair<int, Bound> Listen(const Address& address) {
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
   const std::string text = FormatAddress(address);
-  if (const int error =
-          ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-      error != 0) {
-    throw NetworkError("--dashboard {}: {}", text, ::gai_strerror(error));
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, ::freeaddrinfo);
+  const HostPlaces places = LookUpHost(address, HostUse::kListen);
+  if (!places.first) throw NetworkError("--dashboard {}: {}", text, places.why_none);
   // A name may have several addresses, of which this machine need not have all (::1).
   int fd = -1;
   std::string why;
-  for (const addrinfo* at = found; at != nullptr && fd < 0; at = at->ai_next) {
+  for (const addrinfo* at = places.first.get(); at != nullptr && fd < 0; at = at->ai_next) {
     fd = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
     const int on = 1;
     if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

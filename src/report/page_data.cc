@@ -89,15 +89,17 @@ Json ConfigOf(const RunDir& dir) {
     return std::string(bytes.begin(), bytes.end());
   };
   try {
-    if (IsFile(dir.config_json())) return parsed(text_in(dir.config_json()));
-    if (!IsFile(dir.config())) return nullptr;
-    // A run of before there was a config.json: pages are handed on, so its paths are left out here.
-    const auto json = TomlToJson(text_in(dir.config()));
-    Json config = json ? parsed(*json) : Json(nullptr);
+    Json config;
+    if (IsFile(dir.config_json())) {
+      config = parsed(text_in(dir.config_json()));
+    } else if (IsFile(dir.config())) {  // a run of before there was a config.json
+      if (const auto json = TomlToJson(text_in(dir.config()))) config = parsed(*json);
+    }
+    // Pages are handed on: no path goes with them, whatever the file holds.
     for (const auto& [section, key] : {std::pair("data", "path"), {"fedca", "public_path"}}) {
       if (config.is_object() && config.contains(section) && config[section].is_object() &&
           config[section].contains(key)) {
-        config[section][key] = "";
+        config[section][key] = nullptr;
       }
     }
     return config;

@@ -141,7 +141,7 @@ TEST(RunData, NamesNoFile) {
        ""});
   std::filesystem::remove(dir.config_json());
   const Json config = RunData(dir)["config"];
-  EXPECT_EQ(config, Json::parse(R"({"data":{"name":"a # b","path":"","size":0}})"));
+  EXPECT_EQ(config, Json::parse(R"({"data":{"name":"a # b","path":null,"size":0}})"));
   WriteFileAtomically(dir.config_json(), R"({"data":{"name":"c"}})");
   EXPECT_EQ(RunData(dir)["config"], Json::parse(R"({"data":{"name":"c"}})"));
 }

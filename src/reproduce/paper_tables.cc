@@ -194,7 +194,7 @@ Resolved RunConfig(const RowKind& row, const TableChoice& choice, const std::str
   config.ApplyText(EmbeddedFile(row.preset), row.preset);
   const std::string tuned =
       fmt::format("configs/{}/{}.toml", choice.scale, resolved.experiment->method.name);
-  if (HasEmbeddedFile(tuned)) config.ApplyText(EmbeddedFile(tuned), tuned);
+  if (const auto text = FindEmbeddedFile(tuned)) config.ApplyText(*text, tuned);
   const std::string by = "kindred reproduce";
   config.Apply("data.name", dataset, by);
   config.Apply("partition.scheme", setting, by);

@@ -50,7 +50,8 @@ TEST(RunConfig, IsTheScalesWithTheRowsOver) {
   }
 }
 
-// The settings that results/comparison.md chose for lab are of lab alone, and of every row of a method.
+// The settings that results/comparison.md chose for lab are of lab alone, and of every row of a
+// method.
 TEST(RunConfig, HasWhatWasChosenForAMethodAtAScale) {
   const auto resolved = [](const char* table, const char* row, const char* scale) {
     for (const auto& kind : TableKinds()) {

@@ -4,7 +4,6 @@
 #include <sodium.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <ctime>
 
 #include "base/error.h"
@@ -17,7 +16,6 @@
 #include "run/page_parts.h"
 #include "run/run_summary.h"
 #include "run/setup.h"
-#include "run/shared_settings.h"
 
 namespace kindred {
 
@@ -49,7 +47,7 @@ bool IsValidNow(const Enrolment& enrolment) {
 Coordination::Coordination(const Experiment& experiment, const Config& config,
                            const std::string& config_hash, const ServeOptions& serve,
                            const RunDir& dir, const std::atomic<bool>& stop)
-    : experiment_((CheckTravels(experiment.privacy), experiment)),
+    : experiment_((CheckTravels(experiment.privacy), CheckBatch(experiment), experiment)),
       config_(config),
       config_hash_(config_hash),
       serve_(serve),
@@ -151,7 +149,7 @@ void Coordination::Run() {
 }
 
 void Coordination::OnRound(const RoundReport& report) {
-  driver_->EndRound(report, stop_);
+  driver_->EndRound(report, never_);  // a finished round is saved first
   const Members members = coordinator_->CurrentMembers();
   WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));

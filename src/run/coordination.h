@@ -53,6 +53,7 @@ class Coordination {
   ServeOptions serve_;
   const RunDir& dir_;
   const std::atomic<bool>& stop_;
+  const std::atomic<bool> never_ = false;
   ImageKind images_;
   std::unique_ptr<Method> method_;  // with the seed's initial weights
   Enrolments enrolments_;

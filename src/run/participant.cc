@@ -165,8 +165,8 @@ class Participant {
     const MechanismKind& mechanism = MechanismOf(experiment_.privacy);
     const int least = mechanism.least_images(experiment_.privacy);
     if (method_->FeaturesToShare() > 0 && data_.images.count < least) {
-      throw DataError("{} images are here, but to share {} takes {}", data_.images.count,
-                      mechanism.summary, least);
+      throw DataError("{} images are here, but privacy.features = {} takes {}", data_.images.count,
+                      mechanism.name, least);
     }
     const int place = static_cast<int>(offer_.client());
     if (data_.client >= 0 && data_.client != place) {
@@ -216,28 +216,28 @@ class Participant {
   }
 
   // What the others share; nothing when the round is over.
-  std::optional<RemoteBank> FetchBank(const v1::PlanReply& plan) {
-    RemoteBank bank;
-    if (plan.bank_rows() == 0) return bank;
+  std::optional<RemoteFeatures> FetchRemote(const v1::PlanReply& plan) {
+    RemoteFeatures remote;
+    if (plan.remote_rows() == 0) return remote;
     const uint64_t most = static_cast<uint64_t>(experiment_.join.max_download) << 20;
     const auto width = static_cast<uint64_t>(shape_.width);
     const auto wanted = static_cast<uint64_t>(experiment_.features.max_remote);
-    if (wanted > 0 && plan.bank_rows() > wanted) {
+    if (wanted > 0 && plan.remote_rows() > wanted) {
       throw NetworkError("the coordinator sends {} remote features, features.max_remote allows {}",
-                         plan.bank_rows(), wanted);
+                         plan.remote_rows(), wanted);
     }
-    if (plan.bank_rows() > most / width ||
-        plan.bank_bytes() != BytesOfRows(plan.bank_rows(), width, shape_.precision)) {
-      throw NetworkError("the coordinator's bank of {} rows cannot have {} bytes", plan.bank_rows(),
-                         plan.bank_bytes());
+    if (plan.remote_rows() > most / width ||
+        plan.remote_bytes() != BytesOfRows(plan.remote_rows(), width, shape_.precision)) {
+      throw NetworkError("{} remote features of the coordinator cannot have {} bytes",
+                         plan.remote_rows(), plan.remote_bytes());
     }
-    const auto bytes = wire_.Download(Wanted(plan, v1::DownloadRequest::BANK), plan.bank_bytes(),
-                                      plan.bank_digest());
+    const auto bytes = wire_.Download(Wanted(plan, v1::DownloadRequest::REMOTE),
+                                      plan.remote_bytes(), plan.remote_digest());
     if (!bytes) return std::nullopt;
     received_ += bytes->size();
-    bank.rows =
-        UnpackRows(*bytes, static_cast<int64_t>(plan.bank_rows()), shape_.width, shape_.precision);
-    return bank;
+    remote.rows = UnpackRows(*bytes, static_cast<int64_t>(plan.remote_rows()), shape_.width,
+                             shape_.precision);
+    return remote;
   }
 
   void Train(const v1::PlanReply& plan) {
@@ -265,8 +265,8 @@ class Participant {
     const int round = static_cast<int>(plan.round());
     auto model = FetchModel(plan);
     if (!model) return std::nullopt;
-    auto bank = FetchBank(plan);
-    if (!bank) return std::nullopt;
+    auto remote = FetchRemote(plan);
+    if (!remote) return std::nullopt;
     KeptRound kept = {.run = offer_.run(), .round = round, .plan = digest, .upload = FreshId()};
     kept.start = !before                  ? method_->NewLocalState()
                  : before->round == round ? Clone(before->start)
@@ -282,7 +282,7 @@ class Participant {
                                    .rounds = static_cast<int>(offer_.rounds()),
                                    .lr = plan.lr(),
                                    .model = std::move(*model),
-                                   .remote = std::move(*bank)},
+                                   .remote = std::move(*remote)},
                                   data_, options, kept.end, {.stop = &stop_});
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

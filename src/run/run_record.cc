@@ -46,7 +46,9 @@ RunIdentity RunIdentity::FromText(const std::string& text) {
   return identity;
 }
 
-bool RunIdentity::Simulated() const { return !partition.empty() && partition != kFederationPartition; }
+bool RunIdentity::Simulated() const {
+  return !partition.empty() && partition != kFederationPartition;
+}
 
 std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
   constexpr int kFirstRounds = 2;
@@ -181,7 +183,8 @@ void RunRecord::Save(int next_round, LocalStore& store) {
   state_.metrics_offset = metrics_->offset();
   state_.progress = tally_.ToJson().dump();
   try {
-    dir_.WriteTensorboard();
+    if (!events_) events_.emplace(dir_.tensorboard(), dir_.metrics());
+    events_->CatchUp();
   } catch (const Error& error) {
     spdlog::warn("no TensorBoard file: {}", error.what());
   }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "model/encoder.h"
+#include "record/event_file.h"
 #include "record/metrics.h"
 #include "record/run_dir.h"
 #include "server/checkpoint.h"
@@ -89,6 +90,7 @@ class RunRecord {
   RunState state_;
   Tally tally_;
   std::optional<MetricsFile> metrics_;
+  std::optional<EventFile> events_;    // TensorBoard's
   std::optional<RoundReport> untold_;  // the round that is not in the log yet
   std::optional<double> untold_knn_;
   int first_round_ = 0;                                         // that this process trained

@@ -7,12 +7,6 @@ namespace {
 
 int SideOf(const ImageShape& shape) { return shape.height == shape.width ? shape.height : 0; }
 
-void CheckBatch(const MethodContext& context) {
-  if (context.batch % context.model.bn_splits == 0) return;
-  throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", context.batch,
-                   context.model.bn_splits);
-}
-
 void CheckSplits(const Method& method, const MethodContext& context) {
   const bool whole = method.NormsFeatures() && !method.ShufflesBatches();
   if (!whole || context.model.bn_splits == 1) return;
@@ -23,6 +17,12 @@ void CheckSplits(const Method& method, const MethodContext& context) {
 }
 
 }  // namespace
+
+void CheckBatch(const Experiment& experiment) {
+  const int batch = experiment.train.batch, splits = experiment.model.bn_splits;
+  if (batch % splits == 0) return;
+  throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", batch, splits);
+}
 
 ImageKind ImageKindOf(const Dataset& dataset) {
   const Images& images = dataset.train.images;
@@ -57,7 +57,6 @@ MethodContext ContextOf(const Experiment& experiment, const ImageKind& images) {
 }
 
 std::unique_ptr<Method> MakeFittingMethod(const MethodContext& context) {
-  CheckBatch(context);
   auto method = MakeMethod(context);
   CheckSplits(*method, context);
   return method;

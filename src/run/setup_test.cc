@@ -32,9 +32,12 @@ TEST(Setup, OnlyMethodsThatNormTheirFeaturesRefuseSplitBatches) {
 }
 
 TEST(Setup, ABatchIsAMultipleOfItsSplits) {
-  MethodContext context = SetupContext("moco", 2);
-  context.batch = 9;
-  ExpectError(ExitCode::kUsage, "train.batch = 9", [&] { MakeFittingMethod(context); });
+  Experiment experiment;
+  experiment.train.batch = 9;
+  experiment.model.bn_splits = 3;
+  EXPECT_NO_THROW(CheckBatch(experiment));
+  experiment.model.bn_splits = 2;
+  ExpectError(ExitCode::kUsage, "train.batch = 9", [&] { CheckBatch(experiment); });
 }
 
 // A dataset, what a configuration says of it and what a coordinator offers make the same models.

@@ -100,6 +100,17 @@ TEST(Settings, AClientsOwnLimitsWin) {
               [&] { ApplySettings({"train.epochs = 6"}, experiment, config); });
 }
 
+// A coordinator that sends nothing gets no default that the client does not allow.
+TEST(Settings, LimitsHoldForWhatACoordinatorLeavesOut) {
+  for (const char* limit : {"client.max_epochs=1", "client.max_batch=16", "client.max_width=8",
+                            "client.max_dim=64", "client.max_rounds=3"}) {
+    Experiment experiment;
+    Config config = BindExperiment(experiment);
+    config.ApplyAssignment(limit);
+    ExpectError(ExitCode::kNetwork, "allows", [&] { ApplySettings({}, experiment, config); });
+  }
+}
+
 TEST(Settings, ImagesLargerThanAClientWantsAreRefused) {
   Experiment experiment;
   const auto offered = [&](int height, int width) {

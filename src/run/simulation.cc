@@ -56,7 +56,7 @@ std::string HostName() {
 
 Simulation::Simulation(const Experiment& experiment, const std::string& config_hash,
                        const RunDir& dir, Ranks& ranks)
-    : experiment_(experiment),
+    : experiment_((CheckBatch(experiment), experiment)),
       dir_(dir),
       ranks_(ranks),
       dataset_(LoadDataset(experiment.data)),
@@ -206,7 +206,7 @@ void Simulation::Train(const std::atomic<bool>& stop) {
                                     .privacy = experiment_.privacy,
                                     .shared = method_->FeaturesToShare(),
                                     .seed = train.seed});
-    hooks.observe = [&](int client, const RemoteBank& remote) {
+    hooks.observe = [&](int client, const RemoteFeatures& remote) {
       return observer->Observe(client, remote);
     };
   }

@@ -200,7 +200,7 @@ double TrainingRate(const Experiment& experiment, const SpeedOptions& options) {
 }
 
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options) {
-  MakeFittingMethod(NoiseContext(experiment, experiment.model.engine));
+  CheckBatch(experiment);
   Speed speed;
   speed.engine = experiment.model.engine;
   TakeApart(experiment, options, speed);

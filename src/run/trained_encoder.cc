@@ -75,8 +75,10 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
   Config config = BindExperiment(experiment);
   config.ApplyFile(dir.config());
   // A head comes after the encoder, how many classes it has changes nothing.
-  const auto method = MakeMethod(
-      ContextOf(experiment, {.channels = experiment.data.channels, .side = 32, .classes = 2}));
+  MethodContext context =
+      ContextOf(experiment, {.channels = experiment.data.channels, .side = 32, .classes = 2});
+  context.data.clear();  // no other images are needed, such as FedCA's public ones
+  const auto method = MakeMethod(context);
   std::optional<RunState> state;
   if (round == 0) {
     state.emplace();

@@ -12,16 +12,21 @@ namespace {
 
 // A run's folder after its only round, with this identity in its checkpoint and this summary.
 struct FinishedRun {
-  FinishedRun(const std::string& identity, const Json& summary) : dir(folder.path() / "run") {
+  FinishedRun(const std::string& identity, const Json& summary,
+              const std::vector<std::string>& assignments = {})
+      : dir(folder.path() / "run") {
     Experiment experiment;
     Config config = BindExperiment(experiment);
     for (const char* each : {"method.name=ccl", "model.arch=resnet10", "model.width=4",
-                             "model.dim=16", "ccl.bank=8", "train.rounds=1"}) {
+                             "model.dim=16", "ccl.bank=64", "train.rounds=1"}) {
       config.ApplyAssignment(each);
     }
+    for (const auto& each : assignments) config.ApplyAssignment(each);
     dir.Create(TextsOf(config));
     const ImageKind images = ImageKindOf(experiment.data);
-    const auto method = MakeFittingMethod(ContextOf(experiment, images));
+    MethodContext context = ContextOf(experiment, images);
+    context.data.clear();
+    const auto method = MakeMethod(context);
     RunState state;
     state.next_round = 1;
     state.server.global = Clone(method->Shared());
@@ -64,6 +69,13 @@ TEST(TrainedEncoder, OfACoordinatorSaysThatImagesStayedWithTheirOwners) {
   EXPECT_NE(card.find("images of 3 owners"), std::string::npos) << card;
   EXPECT_NE(card.find("| run | `0123abcd` |"), std::string::npos) << card;
   EXPECT_EQ(card.find("`federation`"), std::string::npos) << card;
+}
+
+TEST(TrainedEncoder, OfFedcaNeedsNoPublicImages) {
+  const FinishedRun run(
+      "c0 d0 p0", {{"clients", 5}},
+      {"method.name=fedca", "fedca.public_data=mnist", "fedca.public_path=/nowhere"});
+  EXPECT_EQ(run.Origin()["method"], "fedca");
 }
 
 TEST(TrainedEncoder, OfAClientKnowsTheRunAlone) {

@@ -19,7 +19,7 @@ void FeaturePool::DropOld(int round, int max_age) {
   std::erase_if(entries_, [&](const auto& entry) { return round - entry.second.round > max_age; });
 }
 
-RemoteBank FeaturePool::RemoteFor(int client, int round, int max_remote, uint64_t seed) const {
+RemoteFeatures FeaturePool::RemoteFor(int client, int round, int max_remote, uint64_t seed) const {
   const auto own = entries_.find(client);
   const int64_t all = Rows() - (own == entries_.end() ? 0 : own->second.rows.size(0));
   const int64_t wanted = max_remote == 0 ? all : std::min<int64_t>(max_remote, all);
@@ -30,7 +30,7 @@ RemoteBank FeaturePool::RemoteFor(int client, int round, int max_remote, uint64_
   std::vector<int64_t> chosen(static_cast<size_t>(all));  // rows of the others, counted through
   std::iota(chosen.begin(), chosen.end(), 0);
   if (wanted < all) chosen = rng.Sample(all, wanted);
-  RemoteBank remote;
+  RemoteFeatures remote;
   std::vector<at::Tensor> parts;
   auto next = chosen.begin();
   int64_t first = 0;

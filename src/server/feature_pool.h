@@ -23,7 +23,7 @@ class FeaturePool {
 
   // Q_{s,c} (paper, Eq. 2): the features of all other clients, in the order of clients; above
   // max_remote rows a uniform sample of them, drawn anew for each round and client.
-  RemoteBank RemoteFor(int client, int round, int max_remote, uint64_t seed) const;
+  RemoteFeatures RemoteFor(int client, int round, int max_remote, uint64_t seed) const;
 
   // The features by client, sharing memory.
   std::map<int, at::Tensor> All() const;

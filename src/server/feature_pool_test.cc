@@ -20,7 +20,7 @@ at::Tensor PoolRows(int client, int count) {
   return rows;
 }
 
-std::multiset<int> OwnersIn(const RemoteBank& remote) {
+std::multiset<int> OwnersIn(const RemoteFeatures& remote) {
   std::multiset<int> owners;
   EXPECT_EQ(static_cast<int64_t>(remote.origins.size()), remote.Size());
   for (int64_t row = 0; row < remote.Size(); ++row) {

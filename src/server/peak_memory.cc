@@ -15,10 +15,10 @@ uint64_t PeakMemory(const MemoryNeed& need) {
   const uint64_t pool = need.clients * need.features * row;
   const uint64_t arrived = need.in_round * need.features * row;
   const uint64_t others = need.clients > 0 ? (need.clients - 1) * need.features : 0;
-  const uint64_t bank = need.max_remote == 0 ? others : std::min(others, need.max_remote);
-  const uint64_t banks =
-      std::max(bank * row, std::min(need.in_round * bank * row, need.upload_budget));
-  return models + rule + moments + pool + arrived + banks + need.upload_budget;
+  const uint64_t remote = need.max_remote == 0 ? others : std::min(others, need.max_remote);
+  const uint64_t remotes =
+      std::max(remote * row, std::min(need.in_round * remote * row, need.upload_budget));
+  return models + rule + moments + pool + arrived + remotes + need.upload_budget;
 }
 
 }  // namespace kindred

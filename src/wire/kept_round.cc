@@ -89,7 +89,7 @@ std::string PlanDigest(const std::string& run, const v1::PlanReply& plan,
       .Add(int64_t{plan.round()})
       .Add(lr)
       .Add(std::string_view(plan.model_digest()))
-      .Add(std::string_view(plan.bank_digest()))
+      .Add(std::string_view(plan.remote_digest()))
       .Add(std::string_view(settings))
       .Hex();
 }

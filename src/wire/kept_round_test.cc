@@ -63,7 +63,7 @@ TEST(PlanDigest, DependsOnWhatIsTrainedOnAndNotOnTheNonce) {
   plan.set_round(3);
   plan.set_lr(0.5);
   plan.set_model_digest("m");
-  plan.set_bank_digest("b");
+  plan.set_remote_digest("b");
   plan.set_nonce("n");
   const std::string digest = PlanDigest("run", plan, "s");
   plan.set_nonce("another");
@@ -73,7 +73,7 @@ TEST(PlanDigest, DependsOnWhatIsTrainedOnAndNotOnTheNonce) {
   for (const auto& change :
        {+[](v1::PlanReply& p) { p.set_round(4); }, +[](v1::PlanReply& p) { p.set_lr(0.25); },
         +[](v1::PlanReply& p) { p.set_model_digest("x"); },
-        +[](v1::PlanReply& p) { p.set_bank_digest("x"); }}) {
+        +[](v1::PlanReply& p) { p.set_remote_digest("x"); }}) {
     v1::PlanReply other = plan;
     change(other);
     EXPECT_NE(PlanDigest("run", other, "s"), digest);

@@ -13,7 +13,7 @@
 namespace kindred {
 
 // What this program speaks; both ends must speak the same.
-inline constexpr uint32_t kProtocol = 1;
+inline constexpr uint32_t kProtocol = 2;
 
 // Bytes in a message at most.
 inline constexpr uint64_t kMostChunk = 1 << 20;

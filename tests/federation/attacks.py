@@ -129,17 +129,17 @@ def attack_coordinator(kindred):
         fed.expect(11, "an honest client's recorded upload in a later round", victim,
                    victim.upload(header, data), STATE, "round")
         victim.close()
-        bank = copier.download(plan.round, bank=True).reply
+        remote = copier.download(plan.round, remote=True).reply
         if not checked:
-            report(23, "features copied from the bank", None, "no checks of updates yet")
-        elif bank:
+            report(23, "features copied from others", None, "no checks of updates yet")
+        elif remote:
             update = Update(template, copier, plan, model)
             update.data[:] = keepers.now.download(plan.round).reply
-            update.add_features(numpy.frombuffer(bank, numpy.float32).reshape(-1, 128)[:16])
-            fed.expect(23, "features copied from the bank", copier,
+            update.add_features(numpy.frombuffer(remote, numpy.float32).reshape(-1, 128)[:16])
+            fed.expect(23, "features copied from others", copier,
                        copier.upload(update.header, bytes(update.data)), STRIKE, "features")
         else:
-            report(23, "features copied from the bank", False, "no bank came")
+            report(23, "features copied from others", False, "no remote features came")
         copier.leave()
         recorder.leave()
 

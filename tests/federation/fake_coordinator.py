@@ -25,7 +25,7 @@ class Fake(pb_grpc.FederationServicer):
         self.offer, self.model = pb.JoinReply.FromString(offer), model
         self.plan = pb.PlanReply(state=pb.PlanReply.TRAIN, round=0, lr=0.01, nonce=bytes(16),
                                  model_digest=bytes_digest(model), model_bytes=len(model))
-        self.bank = b""
+        self.remote = b""
         self.uploads, self.calls, self.texts = 0, [], []
         self.endless = self.silent = self.huge = False
         self.received = 0  # what it says to have of an upload
@@ -35,10 +35,10 @@ class Fake(pb_grpc.FederationServicer):
         self.model = bytes(model)
         self.plan.model_digest, self.plan.model_bytes = bytes_digest(self.model), len(self.model)
 
-    def use_bank(self, rows):
-        self.bank = numpy.ascontiguousarray(rows, numpy.float32).tobytes()
-        self.plan.bank_rows, self.plan.bank_bytes = len(rows), len(self.bank)
-        self.plan.bank_digest = bytes_digest(self.bank)
+    def use_remote(self, rows):
+        self.remote = numpy.ascontiguousarray(rows, numpy.float32).tobytes()
+        self.plan.remote_rows, self.plan.remote_bytes = len(rows), len(self.remote)
+        self.plan.remote_digest = bytes_digest(self.remote)
 
     def set(self, key, value):
         """Replaces a setting, or adds it."""
@@ -61,7 +61,7 @@ class Fake(pb_grpc.FederationServicer):
 
     def Download(self, request, context):
         self.note("Download", request)
-        content = self.bank if request.what == pb.DownloadRequest.BANK else self.model
+        content = self.remote if request.what == pb.DownloadRequest.REMOTE else self.model
         if self.huge:
             yield pb.Chunk(data=bytes(8 << 20))
         while self.endless and context.is_active():
@@ -152,11 +152,11 @@ ATTACKS = [
     ("images of 4096 pixels a side", lambda f, t: field(f.offer, "input", json.dumps(
         json.loads(f.offer.input) | {"height": 4096, "width": 4096}))),
     ("images of another kind", lambda f, t: field(f.offer, "input", "nonsense")),
-    ("a bank with NaN", lambda f, t: f.use_bank(spoiled_rows(float("nan")))),
-    ("a bank that is not unit", lambda f, t: f.use_bank(1000 * unit(40))),
-    ("a bank of zeros", lambda f, t: f.use_bank(0 * unit(40))),
-    ("a bank of 2^60 rows", lambda f, t: (field(f.plan, "bank_rows", 1 << 60),
-                                          field(f.plan, "bank_bytes", 1 << 63))),
+    ("remote features with NaN", lambda f, t: f.use_remote(spoiled_rows(float("nan")))),
+    ("remote features that are not unit", lambda f, t: f.use_remote(1000 * unit(40))),
+    ("remote features of zeros", lambda f, t: f.use_remote(0 * unit(40))),
+    ("remote features of 2^60 rows", lambda f, t: (field(f.plan, "remote_rows", 1 << 60),
+                                          field(f.plan, "remote_bytes", 1 << 63))),
     ("a trained model with NaN", lambda f, t: (spoil_floats(f, t, "weight", float("nan")),
                                                field(f.plan, "state", pb.PlanReply.FINISHED))),
 ]

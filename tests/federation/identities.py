@@ -36,7 +36,7 @@ def attack_identity(fed, take, plan):
 
     def greet(key, certificate):
         channel = dial(fed.address, ca, key, certificate)
-        request = pb.JoinRequest(protocol=1, version="test", images=IMAGES)
+        request = pb.JoinRequest(protocol=2, version="test", images=IMAGES)
         outcome = outcome_of(lambda: pb_grpc.FederationStub(channel).Join(request, timeout=10))
         channel.close()
         return outcome
@@ -89,7 +89,7 @@ def attack_identity(fed, take, plan):
 
 def attack_greetings(fed, take):
     client = take(joined=False)
-    for what, protocol in [("a later version", 2), ("no version", 0),
+    for what, protocol in [("a later version", 3), ("no version", 0),
                            ("version 2^32 - 1", 2**32 - 1)]:
         fed.expect(32, f"{what} of the protocol", client, client.join(IMAGES, protocol=protocol),
                    STATE, "protocol")

@@ -113,7 +113,7 @@ def attack_streams(fed, template, take, plan, model):
     grown = fed.server.memory() - before
     report(8, "a compression bomb", outcome.code in ("UNIMPLEMENTED", "INTERNAL") and grown < 32
            and fed.answers(client), f"{outcome}, {grown:.0f} MB more")
-    outcome = client.call("Join", pb.JoinRequest(protocol=1), compression=grpc.Compression.Gzip)
+    outcome = client.call("Join", pb.JoinRequest(protocol=2), compression=grpc.Compression.Gzip)
     report(8, "a compressed greeting", outcome.code in ("UNIMPLEMENTED", "INTERNAL"), outcome)
 
 

@@ -79,7 +79,7 @@ class Client:
     def call(self, method, request, seconds=30, **more):
         return outcome_of(lambda: getattr(self.stub, method)(request, timeout=seconds, **more))
 
-    def join(self, images, protocol=1, seconds=30, **more):
+    def join(self, images, protocol=2, seconds=30, **more):
         outcome = self.call("Join", pb.JoinRequest(protocol=protocol, version="test",
                                                    images=images), seconds, **more)
         if outcome.code == "OK":
@@ -100,9 +100,9 @@ class Client:
                 return outcome.reply
         raise RuntimeError(f"{self.name}: round {number} does not come")
 
-    def download(self, round_number, bank=False, offset=0):
+    def download(self, round_number, remote=False, offset=0):
         request = pb.DownloadRequest(run=self.run, round=round_number, offset=offset,
-                                     what=pb.DownloadRequest.BANK if bank else 0)
+                                     what=pb.DownloadRequest.REMOTE if remote else 0)
         return outcome_of(lambda: b"".join(
             chunk.data for chunk in self.stub.Download(request, timeout=60)))
 

@@ -1,5 +1,5 @@
 // One run: its state, charts, clients, samples and features.
-import { Chart } from './charts';
+import { ChartList } from './chart_list';
 import type { AuditEvent, Run } from './data';
 import { attempt, el, replace, section } from './dom';
 import { bytes, duration, percent, short } from './format';
@@ -24,25 +24,9 @@ export class RunView {
   readonly element = el('div', { class: 'run' });
   private readonly tiles = el('dl', { class: 'tiles' });
   private readonly bar = el('progress', { 'aria-label': 'rounds done', max: 1, value: 0 });
-  private readonly loss = new Chart('Loss', 'mean over clients; its parts where the method has several');
-  private readonly knn = new Chart('kNN', 'accuracy of the nearest training images’ vote, percent', ' %');
-  private readonly falseNegatives = new Chart(
-    'False negatives',
-    'share of the negatives that are of the query’s class, measured, beside what Eq. 4 and 5 say',
-    ' %',
-  );
-  private readonly rank = new Chart(
-    'Effective rank',
-    'of features, and of those that are shared: a fall to 1 is a collapse',
-  );
-  private readonly cosine = new Chart('Cosine', 'mean between two features: 1 is a collapse');
-  private readonly neighbors = new Chart(
-    'Neighbours',
-    'matching: how many of the N nearest are remote, and of the query’s class',
-    ' %',
-  );
-  private readonly traffic = new Chart('Bytes', 'of plans and of updates a round, MB', ' MB');
-  private readonly seconds = new Chart('Seconds', 'a round');
+  private readonly learning = el('div', { class: 'grid' });
+  private readonly rounds = el('div', { class: 'grid' });
+  private readonly charts = new ChartList({ learning: this.learning, rounds: this.rounds });
   private readonly timeline = new Timeline();
   private readonly scatter = new Scatter();
   private readonly clients = el('div');
@@ -75,27 +59,9 @@ export class RunView {
             )
           : null,
       ),
-      section(
-        'learning',
-        'Learning',
-        el(
-          'div',
-          { class: 'grid' },
-          this.loss.figure,
-          this.knn.figure,
-          this.falseNegatives.figure,
-          this.rank.figure,
-          this.cosine.figure,
-          this.neighbors.figure,
-        ),
-      ),
+      section('learning', 'Learning', this.learning),
       this.evaluations,
-      section(
-        'rounds',
-        'Rounds',
-        this.timeline.figure,
-        el('div', { class: 'grid' }, this.traffic.figure, this.seconds.figure),
-      ),
+      section('rounds', 'Rounds', this.timeline.figure, this.rounds),
       this.clients,
       this.events,
       this.partition,
@@ -115,34 +81,7 @@ export class RunView {
   update(state: RunState): void {
     const { run } = this;
     this.showTiles(state);
-    const line = (name: string, label: string, more: { dashed?: boolean; scale?: number } = {}) => ({
-      label,
-      x: run.rounds,
-      y: run.columns.get(name) ?? [],
-      ...more,
-    });
-    this.loss.show([
-      line('loss', 'loss'),
-      line('contrast', 'contrast'),
-      line('neighborhood', 'neighbourhood matching'),
-    ]);
-    this.knn.show([{ label: 'kNN', x: run.knn.round, y: run.knn.knn, scale: 100 }]);
-    this.falseNegatives.show([
-      line('false_negatives', 'measured', { scale: 100 }),
-      line('false_negatives_predicted', 'predicted', { scale: 100, dashed: true }),
-    ]);
-    this.rank.show([line('feature_rank', 'own'), line('shared_rank', 'shared')]);
-    this.cosine.show([
-      line('feature_cosine', 'own'),
-      line('shared_cosine', 'shared'),
-      line('remote_cosine', 'to remote ones'),
-    ]);
-    this.neighbors.show([
-      line('neighbors_remote', 'remote', { scale: 100 }),
-      line('neighbors_same_class', 'of the query’s class', { scale: 100 }),
-    ]);
-    this.traffic.show([line('bytes_down', 'down', { scale: 1e-6 }), line('bytes_up', 'up', { scale: 1e-6 })]);
-    this.seconds.show([line('seconds', 'seconds')]);
+    this.charts.show(run);
     attempt(() => this.timeline.show(run));
     const features = this.element.querySelector<HTMLElement>('#features');
     const scattered = attempt(() => (this.scatter.show(run), true));
@@ -154,17 +93,7 @@ export class RunView {
   }
 
   redraw(): void {
-    for (const chart of [
-      this.loss,
-      this.knn,
-      this.falseNegatives,
-      this.rank,
-      this.cosine,
-      this.neighbors,
-      this.traffic,
-      this.seconds,
-    ])
-      chart.redraw();
+    this.charts.redraw();
     attempt(() => this.timeline.draw());
     attempt(() => this.scatter.draw());
   }
@@ -196,7 +125,7 @@ export class RunView {
       tile('Loss', 'loss', last('loss')),
       tile('kNN', 'knn', knn === undefined ? '–' : percent(knn)),
       tile('Effective rank', 'rank', last('feature_rank')),
-      tile('Images a second', 'speed', spent > 0 && images > 0 ? short(Math.round(images / spent)) : '–'),
+      tile('Images per second', 'speed', spent > 0 && images > 0 ? short(Math.round(images / spent)) : '–'),
       tile('Sent down', 'down', bytes(run.sum('bytes_down'))),
       tile('Sent up', 'up', bytes(run.sum('bytes_up'))),
       run.audit ? tile('Missed, refused', 'refused', `${missed}, ${refused}`) : null,
