@@ -329,10 +329,10 @@ std::vector<std::string> Config::ForClients() const {
 std::optional<Config::Excess> Config::BeyondLimits(
     const std::set<std::string>& set_by_coordinator) const {
   for (const Key& key : keys_) {
-    if (!key.for_clients || !std::holds_alternative<int*>(key.field)) continue;
-    const bool own = !key.allowed.client_limit.empty();
-    if (!own && !set_by_coordinator.contains(key.name)) continue;
-    const std::string name = own ? key.allowed.client_limit : "client.max_number";
+    if (!set_by_coordinator.contains(key.name)) continue;
+    if (!std::holds_alternative<int*>(key.field)) continue;
+    const std::string name =
+        key.allowed.client_limit.empty() ? "client.max_number" : key.allowed.client_limit;
     const Key* limit = FindOrNull(name);
     Check(limit != nullptr, "no such limit: " + name);
     const int value = *std::get<int*>(key.field), most = *std::get<int*>(limit->field);

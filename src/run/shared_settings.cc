@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "method/method_kinds.h"
 #include "privacy/mechanism_kinds.h"
 
 namespace kindred {
@@ -37,7 +38,12 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
                          error.what());
     }
   }
-  if (const auto excess = config.BeyondLimits(seen)) {
+  // Of all that the method reads, sent or not: a default may be beyond a limit, too.
+  std::set<std::string> read = own;
+  for (const auto& table : TablesOfOthers(experiment.method.name)) {
+    std::erase_if(read, [&](const std::string& key) { return key.starts_with(table + "."); });
+  }
+  if (const auto excess = config.BeyondLimits(read)) {
     throw NetworkError("the coordinator sets {} = {}, {} allows {}", excess->key, excess->value,
                        excess->limit, excess->most);
   }

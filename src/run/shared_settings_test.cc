@@ -53,9 +53,7 @@ TEST(Settings, WhatIsNotACoordinatorsToSetIsRefused) {
                               "train.epochs = 1000000",
                               "train.batch = 1000000",
                               "model.width = 4000",
-                              "train.workers = 8",
-                              "fedca.base_epochs = \"10000\"",
-                              "fedca.public_images = \"16777216\""}) {
+                              "train.workers = 8"}) {
     Experiment experiment;
     Config config = BindExperiment(experiment);
     SCOPED_TRACE(setting);
@@ -98,6 +96,18 @@ TEST(Settings, AClientsOwnLimitsWin) {
   ApplySettings({"train.epochs = 5"}, experiment, config);
   ExpectError(ExitCode::kNetwork, "client.max_epochs allows 5",
               [&] { ApplySettings({"train.epochs = 6"}, experiment, config); });
+}
+
+// The numbers of a method count where the run's method reads them: a coordinator sends all tables.
+TEST(Settings, NumbersOfTheRunsMethodHaveLimits) {
+  for (const char* setting : {"fedca.base_epochs = 10000", "fedca.public_images = 16777216"}) {
+    Experiment experiment;
+    Config config = BindExperiment(experiment);
+    EXPECT_NO_THROW(ApplySettings({"method.name = \"moco\"", setting}, experiment, config));
+    ExpectError(ExitCode::kNetwork, "allows", [&] {
+      ApplySettings({"method.name = \"fedca\"", setting}, experiment, config);
+    });
+  }
 }
 
 // A coordinator that sends nothing gets no default that the client does not allow.

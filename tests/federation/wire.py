@@ -21,7 +21,7 @@ def make_stubs():
     """Generates the messages from federation.proto into a temporary folder and loads them."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            ["protoc", "-I", str(SOURCE / "src" / "transport"), f"--python_out={folder}",
+            ["protoc", "-I", str(SOURCE / "src" / "wire"), f"--python_out={folder}",
              f"--grpc_python_out={folder}",
              "--plugin=protoc-gen-grpc_python=/usr/bin/grpc_python_plugin", "federation.proto"],
             check=True)
@@ -136,7 +136,7 @@ def seal(header, data):
 
 
 def digest_of(header):
-    """BLAKE2b of the header, as DigestOf in transport/upload_header.cc has it."""
+    """BLAKE2b of the header, as DigestOf in wire/upload_header.cc has it."""
     state = hashlib.blake2b(digest_size=32)
 
     def number(value):

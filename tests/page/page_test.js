@@ -81,7 +81,7 @@ try {
     assert.equal(await page.locator('#partition svg rect').count() >= 10, true);
     assert.equal(await page.locator('#samples img').count(), 2);
     for (const image of await page.locator('#samples img').all()) assert.ok((await image.evaluate((node) => node.naturalWidth)) > 50);
-    assert.match(await page.textContent('footer'), /obfuscated features, no formal guarantee/);
+    assert.match(await page.textContent('footer'), /InstaHide is obfuscation .*not encryption\. No formal guarantee\./);
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(page.troubles, []);
   });
@@ -175,7 +175,7 @@ try {
       const lines = readFileSync(join(here, 'served', 'audit.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
       const accepted = lines.filter((line) => line.event === 'accept').length;
       assert.ok((await page.textContent('#events .note')).includes(`accept ${accepted}`));
-      assert.match(await page.textContent('footer'), /obfuscated features, no formal guarantee/);
+      assert.match(await page.textContent('footer'), /InstaHide is obfuscation .*not encryption\. No formal guarantee\./);
       assert.deepEqual(await violations(page), []);
       assert.deepEqual(page.troubles.filter((line) => !line.includes('ERR_CONNECTION_REFUSED')), []);
     } finally {
