@@ -326,15 +326,14 @@ std::vector<std::string> Config::ForClients() const {
   return settings;
 }
 
-std::optional<Config::Excess> Config::BeyondLimits(
-    const std::set<std::string>& set_by_coordinator) const {
+std::optional<Config::Excess> Config::BeyondLimits(const std::set<std::string>& names) const {
   for (const Key& key : keys_) {
-    if (!set_by_coordinator.contains(key.name)) continue;
+    if (!names.contains(key.name)) continue;
     if (!std::holds_alternative<int*>(key.field)) continue;
-    const std::string name =
+    const std::string bound =
         key.allowed.client_limit.empty() ? "client.max_number" : key.allowed.client_limit;
-    const Key* limit = FindOrNull(name);
-    Check(limit != nullptr, "no such limit: " + name);
+    const Key* limit = FindOrNull(bound);
+    Check(limit != nullptr, "no such limit: " + bound);
     const int value = *std::get<int*>(key.field), most = *std::get<int*>(limit->field);
     if (value <= most) continue;
     return Excess{key.name, std::to_string(value), limit->name, std::to_string(most)};

@@ -25,8 +25,8 @@ struct Allowed {
   std::vector<std::string> choices = {};  // for strings; empty: any
   bool changes_result = true;             // false: how, where or how often, not what is computed
   bool is_path = false;                   // of this machine: left out where runs are handed on
-  // The client's own key that bounds this one, whoever sets it. Empty: a whole number is bounded by
-  // client.max_number where a coordinator sets it, others by `most` alone.
+  // The client's own key that bounds this one in a federation. Empty: a whole number is bounded by
+  // client.max_number, others by `most` alone.
   std::string client_limit = {};
 };
 
@@ -72,8 +72,8 @@ class Config {
   struct Excess {
     std::string key, value, limit, most;
   };
-  // The first there is, after a coordinator has set these keys; nullopt: none.
-  std::optional<Excess> BeyondLimits(const std::set<std::string>& set_by_coordinator) const;
+  // The first such key of those named; nullopt: none.
+  std::optional<Excess> BeyondLimits(const std::set<std::string>& names) const;
 
   // "key = value" of each key that changes results, but those of the sections named: equal for runs
   // that must give the same model.

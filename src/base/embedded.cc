@@ -6,7 +6,7 @@
 
 namespace kindred {
 
-// Made by the build (cmake/embed.cmake), a line a file.
+// Made by the build (cmake/embed.cmake), one line per file.
 struct Embedded {
   const char* name;
   const char *begin, *end;

@@ -12,7 +12,7 @@ namespace kindred {
 struct SemiOptions {
   int epochs = 20;
   double trunk_lr = 0.01;  // of the encoder; x .2 at 60 % and at 80 % of the epochs
-  double head_lr = 0.2;    // of the linear layer; likewise
+  double head_lr = 0.2;    // of the linear layer; falls with the other
   int batch = 256;         // SGD, momentum .9, no decay
   double crop = 0.2;       // least area of a random crop; and a mirror image every other time
   uint64_t seed = 0;

@@ -56,7 +56,7 @@ struct ServedRun {
   bool CanTrain(int client) const { return round && round->CanTrain(client); }
 
   // --- and without
-  // For people, in the log and in the audit log. `round`: counted from 1; 0: of none.
+  // For people, in the log and in the audit log. `round_of_it`: counted from 1; 0: of none.
   void Alarm(int round_of_it, const std::string& detail) const;
 };
 

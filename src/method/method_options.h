@@ -1,4 +1,4 @@
-// [method] and a table a method: which, and its numbers.
+// [method] and one table per method: which it is, and its numbers.
 #pragma once
 
 #include <any>

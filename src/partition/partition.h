@@ -26,7 +26,7 @@ void Bind(Config& config, PartitionOptions& options);
 // client's place in `clients` is its place in the enrolment list.
 struct Partition {
   std::vector<std::vector<int>> clients;
-  std::vector<std::string> names;  // a name a client
+  std::vector<std::string> names;  // one per client
 
   int Clients() const { return static_cast<int>(clients.size()); }
 };
@@ -61,7 +61,7 @@ Partition MakePartition(const Dataset& dataset, const PartitionOptions& options)
 std::vector<std::vector<int>> ClassCounts(const Partition& partition, const Split& split,
                                           int classes);
 
-// A text table, a row a client: its images and how they spread over the classes.
+// A text table, one row per client: its images and how they spread over the classes.
 std::string PartitionTable(const Partition& partition, const Dataset& dataset);
 
 // BLAKE2b over the indices of each client.

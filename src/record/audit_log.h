@@ -20,9 +20,9 @@ struct AuditEvent {
   std::string detail;
 };
 
-// Appends lines, each whole. May be shared between threads. Of a flood a line each is written for
-// the first hundred in a minute of one event, client and reason, then one with "more", how many
-// were left out: with the first event after that minute, or when the log is closed.
+// Appends lines, each whole. May be shared between threads. Of a flood the
+// first hundred lines per minute of one event, client and reason are written, then one with "more",
+// how many were left out: with the first event after that minute, or when the log is closed.
 class AuditLog {
  public:
   explicit AuditLog(std::filesystem::path path) : path_(std::move(path)) {}

@@ -35,11 +35,11 @@ struct SeedScore {
 };
 
 struct TableCell {
-  std::vector<SeedScore> scores;  // a seed each
+  std::vector<SeedScore> scores;  // one per seed
   std::optional<double> paper;    // in percent
   std::string failed = {};        // why there is no number, when that is an error
   int place = 0;                  // 1: best of its column, 2: second best, 0: neither
-  int paper_place = 0;            // likewise among the paper's numbers
+  int paper_place = 0;            // the same among the paper's numbers
 
   std::set<uint64_t> Seeds() const;
   double Mean() const;
