@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A whole CCL round for five clients, ResNet-18 of width 64 and 16: Kindred beside PyTorch.
 
-Kindred runs as its users run it (`kindred train`, one worker a core) on drawn images; the peer is
+Kindred runs as its users run it (`kindred train`, one worker per core) on drawn images; the peer is
 bench/peer/ccl_round.py with all cores in every operation. Both train on equally many images, make
 two views of each and encode equally many. Where they differ: the peer's matching is one log-softmax
 instead of the paper's entropy, and its bank is full from the start. They take turns in one run, and the ratio is that of

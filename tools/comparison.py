@@ -20,7 +20,14 @@ TABLE = ROOT / "results/comparison.csv"
 KEYS = ("dataset", "setting", "method", "settings", "seed")
 SECONDS = {"simclr": 310, "cl": 195, "ccl": 217, "fedca": 567, "deepcluster": 417, "swav": 369, "rotation": 735}
 PAPERS = ("fedca", "deepcluster", "swav", "rotation")
-OWN = {"fedca": "fedca.tau=0.2 "}  # what a trial changes beside rate or batch
+# What is tried on CIFAR-100 beside the settings as in the files, so that each method has four trials.
+TRIALS = {
+    "fedca": ["fedca.tau=0.2 train.batch=32", "fedca.tau=0.2 train.lr=0.12", "fedca.tau=0.2"],
+    "deepcluster": ["train.batch=32", "train.lr=0.12", "deepcluster.tau=0.2"],
+    "swav": ["train.batch=32", "train.lr=0.12", "swav.tau=0.2"],
+    "rotation": ["train.batch=32", "train.lr=0.12", "train.lr=0.03"],
+    "ccl": ["ccl.tau=0.2 train.lr=0.12", "ccl.tau=0.2 train.batch=32", "features.weight=4"],
+}
 
 
 def cell(dataset, setting, method, settings="", seed=0):
@@ -29,12 +36,12 @@ def cell(dataset, setting, method, settings="", seed=0):
 
 def wanted(part):
     if part == "trials":
-        return [cell("cifar100", "noniid1", m, OWN.get(m, "") + change)
-                for change in ("train.batch=32", "train.lr=0.12") for m in PAPERS]
-    three = [cell("cifar10", setting, m, seed=seed) for seed in range(3) for setting in ("oneclass", "noniid1", "iid")
-             for m in ("simclr", "cl", "ccl")]
-    others = [cell("cifar10", setting, m) for setting in ("oneclass", "noniid1", "iid") for m in PAPERS]
-    return three[:9] + others + three[9:]
+        return [cell("cifar100", "noniid1", m, changes[turn]) for turn in range(3) for m, changes in TRIALS.items()]
+    settings = ("oneclass", "noniid1", "iid")
+    rows = [("simclr", ""), ("cl", ""), ("ccl", ""), ("ccl", "ccl.lambda=0")]  # the last is CL+FF
+    of = {seed: [cell("cifar10", setting, m, change, seed) for setting in settings for m, change in rows] for seed in range(3)}
+    others = [cell("cifar10", setting, m) for setting in settings for m in PAPERS]
+    return of[0] + of[1] + of[2] + others
 
 
 class Numbers:

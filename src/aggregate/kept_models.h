@@ -25,7 +25,7 @@ class KeptModels : public Aggregate {
   ModelsByClient models_;
 };
 
-// Each of `width` places of a tensor has `count` values, one a client: row r holds each place's
+// Each of `width` places of a tensor has `count` values, one per client: row r holds each place's
 // r-th smallest.
 struct SortedValues {
   size_t count = 0, width = 0;

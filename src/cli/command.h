@@ -17,6 +17,7 @@ namespace kindred {
 // The command that the command line chose; main runs it after parsing.
 struct Program {
   std::function<CommandResult()> chosen;
+  std::string go_on = {};  // said after Ctrl-C; empty: nothing goes on
   bool json = false;
 };
 

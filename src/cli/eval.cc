@@ -30,7 +30,7 @@ void AddEvalCommand(CLI::App& app, Program& program) {
       }
     };
     for (const auto& flag : metric.flags) add(flag);
-    add({"--workers", "train.workers", "threads; 0: one a core"});
+    add({"--workers", "train.workers", "threads; 0: one per core"});
   }
 }
 

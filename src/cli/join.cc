@@ -7,7 +7,10 @@ namespace kindred {
 void AddJoinCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<JoinFlags>();
   CLI::App* command = AddCommand(app, program, "join", "Take part in a federation over a network",
-                                 [flags] { return LoadLearning().join(*flags); });
+                                 [flags, &program] {
+                                   program.go_on = "the same command goes on";
+                                   return LoadLearning().join(*flags);
+                                 });
   AddConfigFlags(*command, flags->config);
   command->add_option("--kit", flags->kit, "the folder that `kindred pki issue` made")->required();
   command->add_option("--data", flags->data,

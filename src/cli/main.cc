@@ -12,6 +12,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "base/pinned_kernels.h"
 #include "cli/command.h"
@@ -60,7 +61,7 @@ std::string Explain(const CLI::ParseError& error, const Named& named) {
   return fmt::format("{}; `{} --help` shows what it takes", Printable(message), named.words);
 }
 
-int Run(int argc, char** argv) {
+int Run(int argc, char** argv, Program& program) {
   CLI::App app(
       "Kindred learns one visual representation from unlabeled images that stay with their "
       "owners.",
@@ -68,7 +69,6 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
-  Program program;
   AddTrainCommand(app, program);
   AddServeCommand(app, program);
   AddJoinCommand(app, program);
@@ -125,11 +125,13 @@ int Main(int argc, char** argv) {
   }
   StartLog();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a failed write, like a full disk
+  Program program;
   try {
     RestartWithoutCpuTunables(argv);
     if (sodium_init() < 0) throw Error(ExitCode::kInternal, "libsodium does not start");
-    return Run(argc, argv);
-  } catch (const Stopped&) {
+    return Run(argc, argv, program);
+  } catch (const Interrupted&) {
+    spdlog::info("stopped{}", program.go_on.empty() ? "" : "; " + program.go_on);
     return kStoppedBySignal;
   } catch (const Error& error) {
     spdlog::error("{}", error.what());

@@ -8,7 +8,10 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* command =
       AddCommand(app, program, "reproduce", "The paper's tables, with its numbers beside ours",
-                 [flags] { return LoadLearning().reproduce(*flags); });
+                 [flags, &program] {
+                   program.go_on = "the same command goes on";
+                   return LoadLearning().reproduce(*flags);
+                 });
   TableChoice& choice = flags->choice;
   const auto list = [&](const char* flag, std::vector<std::string>& into, const char* meaning) {
     command->add_option(flag, into, meaning)->delimiter(',')->allow_extra_args(false)->take_all();

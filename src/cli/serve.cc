@@ -8,7 +8,10 @@ namespace kindred {
 void AddServeCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = AddCommand(app, program, "serve", "Coordinate a federation over a network",
-                                 [flags] { return LoadLearning().serve(*flags); });
+                                 [flags, &program] {
+                                   program.go_on = "the same command with --resume goes on";
+                                   return LoadLearning().serve(*flags);
+                                 });
   AddConfigFlags(*command, flags->config);
   AddRunFlags(*command, flags->run);
   AddDashboardFlags(*command, flags->page);

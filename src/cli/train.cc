@@ -9,7 +9,10 @@ void AddTrainCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<TrainFlags>();
   CLI::App* command = AddCommand(app, program, "train",
                                  "Train a federation in this process, or on the ranks of mpirun",
-                                 [flags] { return LoadLearning().train(*flags); });
+                                 [flags, &program] {
+                                   program.go_on = "the same command with --resume goes on";
+                                   return LoadLearning().train(*flags);
+                                 });
   AddConfigFlags(*command, flags->config);
   AddRunFlags(*command, flags->run);
   AddDashboardFlags(*command, flags->page);

@@ -82,9 +82,7 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   const bool global = options.features.encoder == "global";
   Metrics shared;
   if (global) shared = AddFeatures(method, plan, data, options, outcome);
-  method.BeginRound(
-      {.round = plan.round, .rounds = plan.rounds, .remote = plan.remote, .stop = hooks.stop},
-      local);
+  method.BeginRound({.round = plan.round, .rounds = plan.rounds, .remote = plan.remote}, local);
   // No gradient is left of the client before: SGD would treat a parameter without one otherwise.
   for (auto& tensor : method.Trained()) tensor.mutable_grad() = at::Tensor();
   torch::optim::SGD sgd(method.Trained(), torch::optim::SGDOptions(plan.lr)

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/table.h"
-#include "client/round.h"
 #include "command/learning.h"
 #include "command/resolve.h"
 #include "command/stop.h"
@@ -62,40 +61,34 @@ CommandResult Bench(const BenchFlags& flags) {
   const Resolved resolved = Resolve(flags.config);
   const Experiment& experiment = *resolved.experiment;
   std::optional<Progress> progress;
-  std::optional<Speed> speed;
-  try {
-    speed = MeasureSpeed(experiment, {.turns = flags.turns,
-                                      .steps = flags.steps,
-                                      .most_workers = experiment.train.workers,
-                                      .stop = &StopOnSignals(),
-                                      .on_measured = [&](int done, int all) {
-                                        if (!progress)
-                                          progress.emplace("bench", all, "measurements");
-                                        progress->At(static_cast<uint64_t>(done));
-                                      }});
-  } catch (const Interrupted&) {
-    throw Stopped{};
-  }
+  const Speed speed = MeasureSpeed(experiment, {.turns = flags.turns,
+                                                .steps = flags.steps,
+                                                .most_workers = experiment.train.workers,
+                                                .stop = &StopOnSignals(),
+                                                .on_measured = [&](int done, int all) {
+                                                  if (!progress)
+                                                    progress.emplace("bench", all, "measurements");
+                                                  progress->At(static_cast<uint64_t>(done));
+                                                }});
   progress.reset();
-  CommandResult result = {.text = BenchText(*speed, experiment)};
-  for (const auto& way : speed->spendings) {
+  CommandResult result = {.text = BenchText(speed, experiment)};
+  for (const auto& way : speed.spendings) {
     result.json["speeds"].push_back({{"engine", way.engine},
                                      {"workers", way.workers},
                                      {"threads", way.threads},
                                      {"images_per_second", way.images_per_second}});
   }
   Json& step = result.json["step"];
-  step = {{"engine", speed->engine},
-          {"batch", experiment.train.batch},
-          {"seconds", speed->step_seconds}};
-  for (const auto& part : speed->parts) {
+  step = {
+      {"engine", speed.engine}, {"batch", experiment.train.batch}, {"seconds", speed.step_seconds}};
+  for (const auto& part : speed.parts) {
     step["parts"].push_back({{"name", part.name}, {"seconds", part.seconds}});
   }
   const int clients = UsualClients(experiment);
-  const Spending& best = BestFor(clients, speed->spendings);
+  const Spending& best = BestFor(clients, speed.spendings);
   result.json["clients"] = clients;
   result.json["set"] = {{"train.engine", best.engine}, {"train.workers", best.cores}};
-  result.json["bytes_a_worker"] = speed->bytes_a_worker;
+  result.json["bytes_a_worker"] = speed.bytes_a_worker;
   result.json["kernels"] = BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
   result.json["libraries"] = LibraryKernels();
   return result;

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "client/round.h"
 #include "command/learning.h"
 #include "command/resolve.h"
 #include "command/stop.h"
@@ -62,13 +61,8 @@ CommandResult JoinRun(const JoinFlags& flags) {
     return {SummaryText(*summary, dir), *summary};
   }
   const LogFile log(dir.log());
-  try {
-    const Json summary = TakePart(experiment, resolved.config, kit, dir, stop);
-    return {SummaryText(summary, dir), summary};
-  } catch (const Interrupted&) {
-    spdlog::info("stopped; the same command goes on");
-    throw Stopped{};
-  }
+  const Json summary = TakePart(experiment, resolved.config, kit, dir, stop);
+  return {SummaryText(summary, dir), summary};
 }
 
 }  // namespace kindred

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/table.h"
-#include "client/round.h"
 #include "command/learning.h"
 #include "command/stop.h"
 #include "model/one_thread.h"
@@ -19,24 +18,18 @@ CommandResult Reproduce(const ReproduceFlags& flags) {
   if (!flags.known.empty()) {
     spdlog::info("{} numbers are taken from --known", reproduction.Taken());
   }
-  try {
-    if (!flags.tables_only) reproduction.Estimate(stop);
-    const std::string plan = reproduction.PlanText();
-    if (flags.plan_only) return {plan, reproduction.PlanJson()};
-    for (size_t at = 0;
-         at < plan.size() && !flags.tables_only;) {  // a line each: logs go to stderr
-      const size_t end = plan.find('\n', at);
-      if (end > at) spdlog::info("{}", plan.substr(at, end - at));
-      at = end + 1;
-    }
-    if (flags.tables_only) {
-      reproduction.WriteTables();
-    } else {
-      reproduction.Run(stop);
-    }
-  } catch (const Interrupted&) {
-    spdlog::info("stopped; the same command goes on");
-    throw Stopped{};
+  if (!flags.tables_only) reproduction.Estimate(stop);
+  const std::string plan = reproduction.PlanText();
+  if (flags.plan_only) return {plan, reproduction.PlanJson()};
+  for (size_t at = 0; at < plan.size() && !flags.tables_only;) {  // line by line: logs go to stderr
+    const size_t end = plan.find('\n', at);
+    if (end > at) spdlog::info("{}", plan.substr(at, end - at));
+    at = end + 1;
+  }
+  if (flags.tables_only) {
+    reproduction.WriteTables();
+  } else {
+    reproduction.Run(stop);
   }
   CommandResult result;
   Json tables = Json::array();

@@ -16,8 +16,4 @@ struct CommandResult {
   bool silent = false;              // another process prints it
 };
 
-// Thrown by a command that a signal stopped: the message has been printed.
-struct Stopped {};
-constexpr int kStoppedBySignal = 130;  // what shells call it
-
 }  // namespace kindred

@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "client/round.h"
 #include "command/learning.h"
 #include "command/open_dashboard.h"
 #include "command/open_run.h"
@@ -32,12 +31,7 @@ CommandResult Serve(const ServeFlags& flags) {
   const FolderLock lock(opened.dir.path());
   const LogFile log(opened.dir.log());
   coordination.Start();
-  try {
-    coordination.Run();
-  } catch (const Interrupted&) {
-    spdlog::info("stopped; go on with the same command and --resume");
-    throw Stopped{};
-  }
+  coordination.Run();
   const Json summary = coordination.Summary();
   WriteFileAtomically(opened.dir.summary(), summary.dump(2) + "\n");
   return {SummaryText(summary, opened.dir), summary};

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "base/error.h"
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "command/learning.h"
 #include "command/open_dashboard.h"
@@ -57,14 +58,8 @@ CommandResult Lead(const TrainFlags& flags, Ranks& ranks, const std::atomic<bool
   }
   TellRun(ranks, &opened);
   const auto dashboard = OpenDashboard(flags.page, opened.dir);
-  try {
-    const Json summary = TrainRun(opened.resolved, opened.dir, ranks, stop);
-    return {SummaryText(summary, opened.dir), summary};
-  } catch (const Interrupted&) {
-    spdlog::info("stopped; go on with: kindred train --resume --out {}",
-                 opened.dir.path().string());
-    throw Stopped{};
-  }
+  const Json summary = TrainRun(opened.resolved, opened.dir, ranks, stop);
+  return {SummaryText(summary, opened.dir), summary};
 }
 
 }  // namespace
@@ -85,9 +80,8 @@ CommandResult Train(const TrainFlags& flags) {
   };
   try {
     return train();
-  } catch (const Stopped&) {
-    end(kStoppedBySignal, "");
   } catch (const Interrupted&) {
+    if (ranks->Leads()) spdlog::info("stopped; the same command with --resume goes on");
     end(kStoppedBySignal, "");
   } catch (const Error& error) {
     end(static_cast<int>(error.code()), error.what());

@@ -4,7 +4,7 @@
 //   PATH/clinic_a/cat/1.png    owners' folders with class folders in them
 //   PATH/1.png                 a flat folder: no labels
 //   PATH/train/..., PATH/test/...   either of these, already split
-//   list.txt                   a line an image: path [TAB label [TAB owner]], paths from the list's
+//   list.txt                   one line per image: path [TAB label [TAB owner]], paths from the list's
 //                              folder
 #pragma once
 

@@ -183,7 +183,9 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
     const ImageKind images =
         offer ? TakeOffer(*offer, experiment, config) : ImageKindOf(experiment.data);
     if (offer) wanted = OfferedInput(offer->input(), experiment);
-    const auto method = MakeMethod(ContextOf(experiment, images));
+    const MethodContext context = ContextOf(experiment, images);
+    const auto method = MakeMethod(context);
+    MakeFoundation(context, experiment.data.name, {});  // are its images here?
     sizes = SizesOf(experiment, *method);
     if (method->FeaturesToShare() > 0) {
       least = MechanismOf(experiment.privacy).least_images(experiment.privacy);

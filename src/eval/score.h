@@ -14,7 +14,7 @@ struct Score {
   std::vector<std::vector<int>> confusion;  // [label][prediction]: images
 };
 
-// One prediction and one label an image; both in 0, ..., classes - 1, at least one image.
+// One prediction and one label per image; both in 0, ..., classes - 1, at least one image.
 Score ScoreOf(std::span<const int> predictions, std::span<const int> labels, int classes);
 
 // The column with the largest value of each row; of equal ones the first.

@@ -6,7 +6,7 @@
 
 namespace kindred {
 
-// Reused from call to call: a steady step allocates nothing. Kernels have one a thread and use.
+// Reused from call to call: a steady step allocates nothing. Kernels have one per thread and use.
 class Scratch {
  public:
   // At least `floats`, aligned to 64 bytes. What it held is lost.

@@ -6,7 +6,7 @@
 // Stride 2 takes x's even and odd pixels apart: the middle weight meets the even ones alone, the
 // outer two are F(4, 2) on the odd ones. Tiles are 9x9 then, and 81 products do for 144.
 //
-// The products of all tiles are matrix products, one a position of the tile (LIBXSMM). Tiles
+// The products of all tiles are matrix products, one per position of the tile (LIBXSMM). Tiles
 // are taken in blocks, which stay in the cache where channels are few; blocks are fixed, and the
 // parts of a weight gradient are summed in their order, so that the number of threads changes no
 // bit. AVX2 and FMA are used where the CPU has them, chosen at run time; results differ in the last

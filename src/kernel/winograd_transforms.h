@@ -78,7 +78,7 @@ struct WeightsOne {  // G
 };
 
 // Stride 2: y[i] = w0 x[2i-1] + w2 x[2i+1], which is F(4, 2) on every other pixel at the points 0,
-// 1, -1, 2, infinity, positions 0 to 4; and w1 x[2i], positions 5 to 8, one a pixel.
+// 1, -1, 2, infinity, positions 0 to 4; and w1 x[2i], positions 5 to 8, one per pixel.
 KINDRED_INLINE void InputFive(const Lanes* z, int stride, Lanes* v, int v_stride) {  // B^T
   const Lanes z0 = z[0], z1 = z[stride], z2 = z[2 * stride], z3 = z[3 * stride], z4 = z[4 * stride];
   const Lanes a = z3 - z1;

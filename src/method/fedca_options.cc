@@ -1,5 +1,7 @@
 #include "method/fedca_options.h"
 
+#include <fmt/format.h>
+
 #include "data/dataset.h"
 
 namespace kindred {
@@ -28,6 +30,13 @@ void Bind(Config& config, FedcaOptions& options) {
                         {.least = 1, .most = 1e4, .client_limit = "client.max_epochs"});
   config.BindForClients("fedca.base_lr", &options.base_lr,
                         "learning rate of the base model, cosine to 0", {.least = 0, .most = 10});
+}
+
+std::string NoteOf(const FedcaOptions& options) {
+  const std::string note = "FedCA reimplemented from its description";
+  if (options.alignment == 0) return note + ", without alignment";
+  return fmt::format("{}; base model of at most {} public images of {}, alignment {}", note,
+                     options.public_images, options.public_data, options.alignment);
 }
 
 }  // namespace kindred

@@ -21,4 +21,7 @@ struct FedcaOptions {
 
 void Bind(Config& config, FedcaOptions& options);
 
+// What a result must name beside the method.
+std::string NoteOf(const FedcaOptions& options);
+
 }  // namespace kindred

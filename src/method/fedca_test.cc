@@ -14,16 +14,21 @@
 namespace kindred {
 namespace {
 
-MethodContext FedcaContext(double alignment) {
-  return {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
-          .method = {.name = "fedca",
-                     .tables = {FedcaOptions{.dictionary = 30,
-                                             .alignment = alignment,
-                                             .public_images = 8,
-                                             .base_epochs = 1}}},
-          .batch = kGoldenBatch,
-          .side = kGoldenSide,
-          .data = "mnist"};
+// As a run makes it ready, with a finished base model.
+MethodContext FedcaContext(double alignment, int public_images = 8) {
+  MethodContext context = {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
+                           .method = {.name = "fedca",
+                                      .tables = {FedcaOptions{.dictionary = 30,
+                                                              .alignment = alignment,
+                                                              .public_images = public_images,
+                                                              .base_epochs = 1}}},
+                           .batch = kGoldenBatch,
+                           .side = kGoldenSide};
+  const auto foundation = MakeFoundation(context, "mnist", {});
+  EXPECT_EQ(foundation == nullptr, alignment == 0);
+  if (foundation) foundation->Make(nullptr);
+  context.foundation = foundation;
+  return context;
 }
 
 at::Tensor FedcaRows(int64_t rows) { return GoldenRows(rows, 16, 0.5).to(torch::kFloat); }
@@ -55,9 +60,11 @@ TEST(Fedca, TheLossIsContrastWithTheDictionaryPlusWeighedAlignment) {
   Network network(FedcaContext(0.5).model, 3);
   CopyInto(MakeFedca(FedcaContext(0.5))->Shared(), TensorsOf(*network));
   const auto z = network(torch::cat({GoldenViews(0, 0), GoldenViews(0, 1)}));
-  const PublicBase base = MakePublicBase(FedcaContext(0.5), LoadPublic(FedcaContext(0.5)));
+  PublicBase base(FedcaContext(0.5), "mnist", {});
+  base.Make(nullptr);
   const double contrast = NtXent(z, dictionary, 0.5).item<double>();
-  const double alignment = LatentRegression(network(base.images), base.features).item<double>();
+  const double alignment =
+      LatentRegression(network(base.PublicImages()), base.Features()).item<double>();
   EXPECT_NEAR(metrics.at("contrast"), contrast, 1e-4);
   EXPECT_NEAR(metrics.at("alignment"), alignment, 1e-4);
   EXPECT_NEAR(loss, contrast + 0.5 * alignment, 1e-4);
@@ -83,23 +90,23 @@ TEST(Fedca, SharesItsDictionaryAndNamesThePublicSet) {
   const auto features = method->FeaturesOf(GoldenViews(0, 0));
   EXPECT_EQ(DigestOf(method->Shared()), before);
   EXPECT_EQ(WhyNotFeatures(features, 16, 8), std::nullopt);
-  EXPECT_NE(method->Note().find("at most 8 public images of shapes"), std::string::npos);
+  const std::string note = NoteOf(FedcaContext(0.01).method);
+  EXPECT_NE(note.find("at most 8 public images of shapes"), std::string::npos) << note;
 }
 
 TEST(Fedca, RefusesToCallPublicWhatClientsHold) {
   MethodContext context = FedcaContext(0.01);
-  context.method.Of<FedcaOptions>().public_data = context.data = "cifar100";
-  ExpectError(ExitCode::kUsage, "is what the clients hold", [&] { MakeFedca(context); });
+  context.method.Of<FedcaOptions>().public_data = "cifar100";
+  ExpectError(ExitCode::kUsage, "is what the clients hold",
+              [&] { MakeFoundation(context, "cifar100", {}); });
   context.method.Of<FedcaOptions>().alignment = 0;
-  MakeFedca(context);
+  EXPECT_EQ(MakeFoundation(context, "cifar100", {}), nullptr);
 }
 
 TEST(Fedca, OtherPublicImagesThanItBeganWithAreRefused) {
   NamedTensors local;
   for (const int images : {8, 7}) {
-    MethodContext context = FedcaContext(0.5);
-    context.method.Of<FedcaOptions>().public_images = images;
-    const auto method = MakeFedca(context);
+    const auto method = MakeFedca(FedcaContext(0.5, images));
     const auto begin = [&] { method->BeginRound({}, local); };
     if (images == 8) {
       begin();
@@ -113,26 +120,8 @@ TEST(Fedca, MissingPublicImagesAreFoundBeforeARunBegins) {
   MethodContext context = FedcaContext(0.01);
   context.method.Of<FedcaOptions>().public_data = "cifar100";
   context.method.Of<FedcaOptions>().public_path = "/nowhere";
-  ExpectError(ExitCode::kData, "/nowhere", [&] { MakeFedca(context); });
-  context.data.clear();  // an encoder's method, to look at it: no image is needed
-  MakeFedca(context);
-}
-
-TEST(Fedca, TheBaseModelStopsWhenARoundIsAskedTo) {
-  const auto method = MakeFedca(FedcaContext(0.5));
-  const std::atomic<bool> stop = true;
-  NamedTensors local;
-  EXPECT_THROW(method->BeginRound({.stop = &stop}, local), Interrupted);
-}
-
-TEST(Fedca, WorkersShareOneBaseModel) {
-  const MethodContext context = FedcaContext(0.5);
-  int made = 0;
-  const auto make = [&] { return ++made; };
-  EXPECT_EQ(*context.common->Get(make), 1);
-  EXPECT_EQ(*MethodContext(context).common->Get(make), 1);
-  EXPECT_EQ(made, 1);
-  EXPECT_EQ(*context.common->Get([] { return std::string("another type"); }), "another type");
+  ExpectError(ExitCode::kData, "/nowhere", [&] { MakeFoundation(context, "mnist", {}); });
+  MakeFedca(context);  // an encoder's method, to look at it: no image is needed
 }
 
 TEST(Fedca, RefusesADictionaryThatCannotBe) {

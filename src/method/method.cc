@@ -11,6 +11,7 @@
 #include "method/deepcluster.h"
 #include "method/fedca.h"
 #include "method/fedema.h"
+#include "method/public_base.h"
 #include "method/rotation.h"
 #include "method/simclr.h"
 #include "method/simsiam.h"
@@ -24,6 +25,8 @@ namespace {
 struct Maker {
   const char* name;
   std::unique_ptr<Method> (*make)(const MethodContext& context);
+  std::shared_ptr<Foundation> (*foundation)(const MethodContext& context, const std::string& data,
+                                            const std::filesystem::path& folder) = nullptr;
 };
 
 constexpr Maker kMakers[] = {
@@ -35,10 +38,20 @@ constexpr Maker kMakers[] = {
     {"fedema", MakeFedema},
     {"swav", MakeSwav},
     {"deepcluster", MakeDeepCluster},
-    {"fedca", MakeFedca},
+    {"fedca", MakeFedca, MakePublicBase},
     {"simsiam", MakeSimsiam},
     {"supervised", MakeSupervised},
 };
+
+const Maker& MakerOf(const MethodContext& context) {
+  const auto maker = std::find_if(std::begin(kMakers), std::end(kMakers), [&](const Maker& each) {
+    return each.name == context.method.name;
+  });
+  if (maker == std::end(kMakers)) {
+    throw UsageError("method.name = {}: no such method", Printable(context.method.name));
+  }
+  return *maker;
+}
 
 }  // namespace
 
@@ -91,14 +104,14 @@ std::vector<std::string> TrainedNames(const Method& method) {
   return names;
 }
 
+std::shared_ptr<Foundation> MakeFoundation(const MethodContext& context, const std::string& data,
+                                           const std::filesystem::path& folder) {
+  const Maker& maker = MakerOf(context);
+  return maker.foundation != nullptr ? maker.foundation(context, data, folder) : nullptr;
+}
+
 std::unique_ptr<Method> MakeMethod(const MethodContext& context) {
-  const auto maker = std::find_if(std::begin(kMakers), std::end(kMakers), [&](const Maker& each) {
-    return each.name == context.method.name;
-  });
-  if (maker == std::end(kMakers)) {
-    throw UsageError("method.name = {}: no such method", Printable(context.method.name));
-  }
-  return maker->make(context);
+  return MakerOf(context).make(context);
 }
 
 }  // namespace kindred

@@ -9,13 +9,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <type_traits>
-#include <typeindex>
 #include <vector>
 
+#include "base/interrupted.h"
 #include "base/rng.h"
 #include "method/method_kinds.h"
 #include "method/method_options.h"
@@ -47,15 +45,11 @@ struct Batch {
   at::Tensor labels = {};         // [B] int64; undefined unless Method::UsesLabels()
 };
 
-// Thrown out of a round when the program is asked to stop.
-struct Interrupted {};
-
 // What a round begins with, beside the shared tensors.
 struct RoundStart {
   int round = 0;
-  int rounds = 1;                           // of the whole run
-  RemoteFeatures remote;                    // what others have shared; empty: nothing yet
-  const std::atomic<bool>* stop = nullptr;  // set: leave what takes long by Interrupted
+  int rounds = 1;         // of the whole run
+  RemoteFeatures remote;  // what others have shared; empty: nothing yet
 };
 
 // What an epoch begins with.
@@ -134,28 +128,17 @@ class Method {
   // Whether views of an image are normed in other groups than each other, so that a batch may be
   // split.
   virtual bool ShufflesBatches() const { return false; }
-
-  // What a result must name beside the method, such as other images it learned from; empty:
-  // nothing.
-  virtual std::string Note() const { return {}; }
 };
 
-// Things that take long to make and are the same for the methods of all workers, one of a type:
-// whichever needs one first makes it, the others wait.
-class MadeOnce {
+// What a method learns from beside the clients' images, the same for every model of a run: FedCA's
+// base model of public images. The other methods have none.
+class Foundation {
  public:
-  template <class Make>
-  auto Get(const Make& make) {
-    using Made = const std::invoke_result_t<Make>;
-    const std::lock_guard lock(mutex_);
-    auto& made = made_[typeid(Made)];
-    if (!made) made = std::make_shared<Made>(make());
-    return std::static_pointer_cast<Made>(made);
-  }
+  virtual ~Foundation() = default;
 
- private:
-  std::mutex mutex_;
-  std::map<std::type_index, std::shared_ptr<const void>> made_;
+  // Makes it before the first round; may take minutes. A second call does nothing. Throws
+  // Interrupted when `stop` is set.
+  virtual void Make(const std::atomic<bool>* stop) = 0;
 };
 
 // What the models of a run have in common.
@@ -167,11 +150,10 @@ struct MethodContext {
   int channels = 3;  // of the images
   int classes = 0;   // for methods that use labels
   int batch = 64;
-  uint64_t seed = 0;      // of the initial weights
-  int side = 32;          // of the images; 0: they are not square
-  std::string data = {};  // the name of the clients' dataset; empty: noise, to measure speed
-  std::filesystem::path folder = {};  // the run's, where what took long is kept; empty: nowhere
-  std::shared_ptr<MadeOnce> common = std::make_shared<MadeOnce>();  // of all that are made of this
+  uint64_t seed = 0;  // of the initial weights
+  int side = 32;      // of the images; 0: they are not square
+  std::shared_ptr<const Foundation> foundation =
+      {};  // of training alone; null: the method has none
 };
 
 // What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features,
@@ -186,6 +168,13 @@ void CheckBatchNorm(const MethodContext& context);
 
 // Names in Shared() of the tensors that SGD changes.
 std::vector<std::string> TrainedNames(const Method& method);
+
+// What the method's models need before they train; null: nothing. Reads its images now, so that an
+// error comes early. `data`: the name of the clients' dataset; empty: noise, to measure speed, and
+// the foundation is noise too. `folder`: where what took long is kept for a run that goes on;
+// empty: nowhere.
+std::shared_ptr<Foundation> MakeFoundation(const MethodContext& context, const std::string& data,
+                                           const std::filesystem::path& folder);
 
 // The method of that name with its initial weights. Throws a usage error when options do not fit.
 std::unique_ptr<Method> MakeMethod(const MethodContext& context);

@@ -21,6 +21,8 @@ void BindTable(Config& config, MethodOptions& options) {
   Bind(config, options.Of<Options>());
 }
 
+std::string FedcaNote(const MethodOptions& options) { return NoteOf(options.Of<FedcaOptions>()); }
+
 // The table: help texts, `kindred list` and the tests go through it.
 constexpr MethodKind kKinds[] = {
     {"ccl",
@@ -62,10 +64,18 @@ constexpr MethodKind kKinds[] = {
      "Zhang et al., arXiv 2020",
      "FedCA: SimCLR, others' features as negatives, a public base model (reimplemented)",
      {"fedca"},
-     BindTable<FedcaOptions>},
+     BindTable<FedcaOptions>,
+     FedcaNote},
     {"simsiam", "Chen and He, CVPR 2021", "FedSimSiam: predict one's other view"},
     {"supervised", "McMahan et al., AISTATS 2017", "FedAvg with every label, an upper bound"},
 };
+
+const MethodKind& KindOf(const std::string& method) {
+  const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                 [&](const MethodKind& each) { return each.name == method; });
+  Check(kind != std::end(kKinds), "no such method: " + method);
+  return *kind;
+}
 
 bool Reads(const MethodKind& kind, std::string_view table) {
   return std::any_of(kind.tables.begin(), kind.tables.end(),
@@ -76,14 +86,17 @@ bool Reads(const MethodKind& kind, std::string_view table) {
 
 std::span<const MethodKind> MethodKinds() { return kKinds; }
 
+std::string NoteOf(const MethodOptions& options) {
+  const MethodKind& kind = KindOf(options.name);
+  return kind.note != nullptr ? kind.note(options) : std::string();
+}
+
 std::vector<std::string> TablesOfOthers(const std::string& method) {
-  const auto own = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                [&](const MethodKind& kind) { return kind.name == method; });
-  Check(own != std::end(kKinds), "no such method: " + method);
+  const MethodKind& own = KindOf(method);
   std::vector<std::string> tables;
   for (const MethodKind& kind : kKinds) {
     for (const char* table : kind.tables) {
-      if (table != nullptr && !Reads(*own, table)) tables.emplace_back(table);
+      if (table != nullptr && !Reads(own, table)) tables.emplace_back(table);
     }
   }
   return tables;

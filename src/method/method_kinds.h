@@ -19,9 +19,14 @@ struct MethodKind {
   const char* summary;
   std::array<const char*, 2> tables = {};  // sections of a configuration that it reads
   void (*bind)(Config& config, MethodOptions& options) = nullptr;  // null: no table of its own
+  // What a result must name beside the method, such as other images it learned from; null: nothing.
+  std::string (*note)(const MethodOptions& options) = nullptr;
 };
 
 std::span<const MethodKind> MethodKinds();
+
+// What a result must name beside the method; empty: nothing.
+std::string NoteOf(const MethodOptions& options);
 
 // Sections of a configuration that only other methods read: they change nothing in a run of it.
 std::vector<std::string> TablesOfOthers(const std::string& method);

@@ -68,7 +68,7 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
   for (const auto& kind : MethodKinds()) {
     const bool matches = std::string_view(kind.name) == "ccl";
     for (const double lambda : matches ? std::vector{0.0, 0.5} : std::vector{0.0}) {
-      const MethodContext context = {
+      MethodContext context = {
           .model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 2},
           .method = {.name = kind.name,
                      .tables = {CclOptions{
@@ -76,8 +76,11 @@ TEST(MethodKinds, HoldNothingOfAClientOutsideItsLocalState) {
                                 FedcaOptions{.public_images = 16, .base_epochs = 1}}},
           .classes = 3,
           .batch = kMethodBatch,
-          .side = 8,
-          .data = "mnist"};
+          .side = 8};
+      if (const auto foundation = MakeFoundation(context, "mnist", {})) {
+        foundation->Make(nullptr);
+        context.foundation = foundation;
+      }
       const auto fresh = MakeMethod(context), used = MakeMethod(context);
       const NamedTensors start = Clone(fresh->Shared());
       EXPECT_EQ(start.size(), used->Shared().size());

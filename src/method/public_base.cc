@@ -128,50 +128,77 @@ void KeepFeatures(const std::filesystem::path& file, const at::Tensor& images,
   }
 }
 
-// What takes the same time to align with, for benchmarks.
-PublicBase NoiseBase(const MethodContext& context) {
-  const auto noise = [&](at::IntArrayRef sizes) {
-    auto values = torch::empty(sizes);
-    Rng rng({.seed = context.seed, .purpose = Purpose::kBaseViews});
-    float* at = values.data_ptr<float>();
-    for (int64_t i = 0; i < values.numel(); ++i) at[i] = static_cast<float>(rng.Normal());
-    return values;
-  };
-  return {.images = noise({context.batch, context.channels, context.side, context.side}),
-          .features = torch::nn::functional::normalize(noise({context.batch, context.model.dim}))};
+// Throws unless there is a public set that may be one.
+void CheckPublicData(const FedcaOptions& options, const std::string& data) {
+  if (options.public_data == "folder" && options.public_path.empty()) {
+    throw UsageError("fedca.public_path is empty: say where the public images are");
+  }
+  // Shapes are drawn anew for the public, and there may be several folders.
+  if (options.public_data == data && data != "shapes" && data != "folder") {
+    throw UsageError(
+        "fedca.public_data = {} is what the clients hold; name another dataset, or set "
+        "fedca.alignment = 0",
+        Printable(options.public_data));
+  }
 }
 
 }  // namespace
 
-Dataset LoadPublic(const MethodContext& context) {
-  const auto options = context.method.Of<FedcaOptions>();
-  if (context.data.empty()) return {};
-  Dataset data = LoadDataset({.name = options.public_data,
-                              .path = options.public_path,
-                              .size = context.side,
-                              .channels = context.channels,
-                              .limit = options.public_images,
-                              .draw = 2});
-  data.test = {};
-  return data;
+PublicBase::PublicBase(const MethodContext& context, const std::string& data,
+                       std::filesystem::path folder)
+    : context_(context), noise_(data.empty()), folder_(std::move(folder)) {
+  if (noise_) return;
+  const FedcaOptions options = context.method.Of<FedcaOptions>();
+  CheckPublicData(options, data);
+  data_ = LoadDataset({.name = options.public_data,
+                       .path = options.public_path,
+                       .size = context.side,
+                       .channels = context.channels,
+                       .limit = options.public_images,
+                       .draw = 2});
+  data_.test = {};
 }
 
-PublicBase MakePublicBase(const MethodContext& context, const Dataset& data,
-                          const std::atomic<bool>* stop) {
-  if (context.data.empty()) return NoiseBase(context);
-  const Images& images = data.train.images;
-  PublicBase base = {.images = EmptyImages(images, images.count)};
+void PublicBase::Make(const std::atomic<bool>* stop) {
+  if (features_.defined()) return;
+  if (noise_) {
+    MakeNoise();
+    return;
+  }
+  const Images& images = data_.train.images;
+  auto plain = EmptyImages(images, images.count);
   for (int i = 0; i < images.count; ++i) {
-    PlainImage(images, i, data.normalization, ImageIn(base.images, i));
+    PlainImage(images, i, data_.normalization, ImageIn(plain, i));
   }
-  const auto file = context.folder / "public_base.safetensors";
-  const bool kept = !context.folder.empty();
-  if (kept) base.features = KeptFeatures(file, base.images, context);
-  if (!base.features.defined()) {
-    base.features = TrainedFeatures(base.images, data, context, stop);
-    if (kept) KeepFeatures(file, base.images, base.features, context);
+  const auto file = folder_ / "public_base.safetensors";
+  const bool kept = !folder_.empty();
+  auto features = kept ? KeptFeatures(file, plain, context_) : at::Tensor();
+  if (!features.defined()) {
+    features = TrainedFeatures(plain, data_, context_, stop);
+    if (kept) KeepFeatures(file, plain, features, context_);
   }
-  return base;
+  images_ = plain;
+  features_ = features;
+  data_ = {};
+}
+
+// What takes the same time to align with, for benchmarks.
+void PublicBase::MakeNoise() {
+  const auto noise = [&](at::IntArrayRef sizes) {
+    auto values = torch::empty(sizes);
+    Rng rng({.seed = context_.seed, .purpose = Purpose::kBaseViews});
+    float* at = values.data_ptr<float>();
+    for (int64_t i = 0; i < values.numel(); ++i) at[i] = static_cast<float>(rng.Normal());
+    return values;
+  };
+  images_ = noise({context_.batch, context_.channels, context_.side, context_.side});
+  features_ = torch::nn::functional::normalize(noise({context_.batch, context_.model.dim}));
+}
+
+std::shared_ptr<Foundation> MakePublicBase(const MethodContext& context, const std::string& data,
+                                           const std::filesystem::path& folder) {
+  if (context.method.Of<FedcaOptions>().alignment == 0) return nullptr;
+  return std::make_shared<PublicBase>(context, data, folder);
 }
 
 }  // namespace kindred

@@ -18,27 +18,30 @@ MethodContext BaseContext() {
       .method = {.name = "fedca", .tables = {FedcaOptions{.public_images = 24, .base_epochs = 2}}},
       .batch = 8,
       .seed = 3,
-      .side = 16,
-      .data = "mnist"};
+      .side = 16};
 }
 
-PublicBase BaseOf(const MethodContext& context) {
-  return MakePublicBase(context, LoadPublic(context));
+PublicBase BaseOf(const MethodContext& context, const std::string& data = "mnist",
+                  const std::filesystem::path& folder = {},
+                  const std::atomic<bool>* stop = nullptr) {
+  PublicBase base(context, data, folder);
+  base.Make(stop);
+  return base;
 }
 
 TEST(PublicBase, IsAFunctionOfTheContext) {
   const PublicBase one = BaseOf(BaseContext()), again = BaseOf(BaseContext());
-  EXPECT_EQ(one.images.sizes(), (std::vector<int64_t>{24, 3, 16, 16}));
-  EXPECT_EQ(one.features.sizes(), (std::vector<int64_t>{24, 16}));
-  EXPECT_TRUE(torch::equal(one.features, again.features));
-  EXPECT_FALSE(one.features.requires_grad());
-  EXPECT_TRUE(torch::allclose(one.features.norm(2, 1), torch::ones(24)));
+  EXPECT_EQ(one.PublicImages().sizes(), (std::vector<int64_t>{24, 3, 16, 16}));
+  EXPECT_EQ(one.Features().sizes(), (std::vector<int64_t>{24, 16}));
+  EXPECT_TRUE(torch::equal(one.Features(), again.Features()));
+  EXPECT_FALSE(one.Features().requires_grad());
+  EXPECT_TRUE(torch::allclose(one.Features().norm(2, 1), torch::ones(24)));
   MethodContext other = BaseContext();
   other.method.Of<FedcaOptions>().base_epochs = 1;
-  EXPECT_FALSE(torch::allclose(BaseOf(other).features, one.features)) << "it learns";
+  EXPECT_FALSE(torch::allclose(BaseOf(other).Features(), one.Features())) << "it learns";
   other = BaseContext();
   other.seed = 4;
-  EXPECT_FALSE(torch::allclose(BaseOf(other).features, one.features));
+  EXPECT_FALSE(torch::allclose(BaseOf(other).Features(), one.Features()));
 }
 
 TEST(PublicBase, ShapesAreNotThoseThatClientsHold) {
@@ -48,22 +51,21 @@ TEST(PublicBase, ShapesAreNotThoseThatClientsHold) {
     auto plain = torch::empty({3, 16, 16});
     PlainImage(clients.train.images, i, clients.normalization,
                std::span(plain.data_ptr<float>(), static_cast<size_t>(plain.numel())));
-    EXPECT_FALSE(torch::equal(base.images[i], plain)) << i;
+    EXPECT_FALSE(torch::equal(base.PublicImages()[i], plain)) << i;
   }
 }
 
 TEST(PublicBase, ARunThatGoesOnTakesWhatItKept) {
   const auto folder = TestFolder();
-  MethodContext context = BaseContext();
-  context.folder = folder.path();
-  const PublicBase trained = BaseOf(context);
+  const MethodContext context = BaseContext();
+  const PublicBase trained = BaseOf(context, "mnist", folder.path());
   const std::atomic<bool> stop = true;  // whoever trains leaves
   const auto again = [&](const MethodContext& each) {
-    return MakePublicBase(each, LoadPublic(each), &stop);
+    return BaseOf(each, "mnist", folder.path(), &stop);
   };
   const PublicBase kept = again(context);
-  EXPECT_TRUE(torch::equal(kept.features, trained.features));
-  EXPECT_TRUE(torch::equal(kept.images, trained.images));
+  EXPECT_TRUE(torch::equal(kept.Features(), trained.Features()));
+  EXPECT_TRUE(torch::equal(kept.PublicImages(), trained.PublicImages()));
   MethodContext other = context;
   other.method.Of<FedcaOptions>().public_images = 23;
   EXPECT_THROW(again(other), Interrupted) << "features of other images";
@@ -73,28 +75,35 @@ TEST(PublicBase, ARunThatGoesOnTakesWhatItKept) {
     WriteFileAtomically(entry.path(), bytes);
   }
   EXPECT_THROW(again(context), Interrupted) << "damaged features";
-  EXPECT_TRUE(torch::equal(BaseOf(context).features, trained.features));
+  EXPECT_TRUE(torch::equal(BaseOf(context, "mnist", folder.path()).Features(), trained.Features()));
+}
+
+TEST(PublicBase, IsMadeOnce) {
+  PublicBase base = BaseOf(BaseContext());
+  const at::Tensor features = base.Features();
+  const std::atomic<bool> stop = true;  // whoever trains leaves
+  base.Make(&stop);
+  EXPECT_EQ(base.Features().data_ptr(), features.data_ptr());
 }
 
 TEST(PublicBase, StopsWhenAskedTo) {
   const std::atomic<bool> stop = true;
-  EXPECT_THROW(MakePublicBase(BaseContext(), LoadPublic(BaseContext()), &stop), Interrupted);
+  EXPECT_THROW(BaseOf(BaseContext(), "mnist", {}, &stop), Interrupted);
 }
 
 TEST(PublicBase, NoiseHasNoise) {
   MethodContext context = BaseContext();
-  context.data.clear();
   context.method.Of<FedcaOptions>().public_path = "/nowhere";
-  const PublicBase base = BaseOf(context);
-  EXPECT_EQ(base.images.sizes(), (std::vector<int64_t>{8, 3, 16, 16}));
-  EXPECT_TRUE(torch::allclose(base.features.norm(2, 1), torch::ones(8)));
+  const PublicBase base = BaseOf(context, "");
+  EXPECT_EQ(base.PublicImages().sizes(), (std::vector<int64_t>{8, 3, 16, 16}));
+  EXPECT_TRUE(torch::allclose(base.Features().norm(2, 1), torch::ones(8)));
 }
 
 TEST(PublicBase, MissingImagesAreADataError) {
   MethodContext context = BaseContext();
   context.method.Of<FedcaOptions>().public_data = "cifar100";
   context.method.Of<FedcaOptions>().public_path = "/nowhere";
-  ExpectError(ExitCode::kData, "/nowhere", [&] { LoadPublic(context); });
+  ExpectError(ExitCode::kData, "/nowhere", [&] { BaseOf(context); });
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void MarkPlaces(ResultTable& table);
 
 // **best**, <u>second</u>; mean and deviation, the paper's number in brackets.
 std::string ToMarkdown(const ResultTable& table);
-std::string ToCsv(const std::vector<ResultTable>& tables);  // a line a cell
+std::string ToCsv(const std::vector<ResultTable>& tables);  // one line per cell
 Json ToJson(const ResultTable& table);  // each number also as "text", as it is to be printed
 
 // "CIFAR-10, non-IID 1, linear".

@@ -21,12 +21,6 @@ namespace kindred {
 
 namespace {
 
-MethodContext ContextIn(const RunDir& dir, const Experiment& experiment, const ImageKind& images) {
-  MethodContext context = ContextOf(experiment, images);
-  context.folder = dir.path();
-  return context;
-}
-
 std::optional<Dataset> MonitorOf(const Experiment& experiment) {
   if (!experiment.coordinator.monitor) return std::nullopt;
   Dataset dataset = LoadDataset(experiment.data);
@@ -54,7 +48,7 @@ Coordination::Coordination(const Experiment& experiment, const Config& config,
       dir_(dir),
       stop_(stop),
       images_(ImageKindOf(experiment.data)),
-      method_(MakeFittingMethod(ContextIn(dir, experiment, images_))),
+      method_(MakeFittingMethod(ContextOf(experiment, images_))),
       enrolments_(serve.pki),
       kit_(serve.plain_text ? std::nullopt : std::optional(ReadServerKit(serve.pki))),
       monitor_(MonitorOf(experiment)),

@@ -139,9 +139,10 @@ class Participant {
     if (data.name == "folder") data.channels = input_.shape.channels;
     const int classes = static_cast<int>(std::min<uint32_t>(offer_.classes(), 1 << 20));
     MethodContext context = ContextOf(experiment_, ImageKindOf(input_, classes));
-    context.folder = dir_.path();
     context.model.threads =
         std::make_shared<std::atomic<int>>(WorkerCount(experiment_.train.workers));
+    foundation_ = MakeFoundation(context, experiment_.data.name, dir_.path());
+    context.foundation = foundation_;
     method_ = MakeMethod(context);
     if (method_->UsesLabels() && !experiment_.join.labels) {
       throw NetworkError(
@@ -277,6 +278,7 @@ class Participant {
     }
     const ClientOptions options = ClientOptionsOf(experiment_, input_.normalization);
     const auto start = std::chrono::steady_clock::now();
+    if (foundation_) foundation_->Make(&stop_);
     Outcome outcome = TrainClient(*method_,
                                   {.round = round,
                                    .rounds = static_cast<int>(offer_.rounds()),
@@ -353,6 +355,7 @@ class Participant {
   GrpcClient wire_;
   v1::JoinReply offer_;
   EncoderInput input_;
+  std::shared_ptr<Foundation> foundation_;  // null: the method needs none
   std::unique_ptr<Method> method_;
   UploadShape shape_;
   ClientData data_;

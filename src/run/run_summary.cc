@@ -31,7 +31,9 @@ Json ToJson(const RunSummary& summary) {
   if (!summary.config_hash.empty()) json["config_hash"] = summary.config_hash;
   if (sums.first_knn) json["knn_first"] = *sums.first_knn;
   if (sums.last_knn) json["knn_last"] = *sums.last_knn;
-  if (!summary.method.Note().empty()) json["method_note"] = summary.method.Note();
+  if (const auto note = NoteOf(summary.experiment.method); !note.empty()) {
+    json["method_note"] = note;
+  }
   if (summary.method.FeaturesToShare() > 0) {
     json["shared_features"] = {{"features", experiment.privacy.features},
                                {"mix", experiment.privacy.mix},

@@ -52,8 +52,7 @@ MethodContext ContextOf(const Experiment& experiment, const ImageKind& images) {
           .classes = images.classes,
           .batch = experiment.train.batch,
           .seed = experiment.train.seed,
-          .side = images.side,
-          .data = experiment.data.name};
+          .side = images.side};
 }
 
 std::unique_ptr<Method> MakeFittingMethod(const MethodContext& context) {

@@ -69,7 +69,9 @@ Simulation::Simulation(const Experiment& experiment, const std::string& config_h
       store_(static_cast<uint64_t>(experiment.train.memory) << 20, ScratchOf(dir, ranks)),
       record_(dir, {config_hash, DataHash(dataset_), PartitionHash(partition_)},
               experiment.train.rounds, InputOf(dataset_)) {
-  if (ranks.Leads()) context_.folder = dir.path();
+  foundation_ = MakeFoundation(context_, experiment.data.name,
+                               ranks.Leads() ? dir.path() : std::filesystem::path());
+  context_.foundation = foundation_;
   method_ = MakeFittingMethod(context_);
   CheckRule(experiment.rule, ClientsInRound(partition_.Clients(), experiment.train.participation));
   for (int client = 0; method_->FeaturesToShare() > 0 && client < partition_.Clients(); ++client) {
@@ -210,6 +212,7 @@ void Simulation::Train(const std::atomic<bool>& stop) {
       return observer->Observe(client, remote);
     };
   }
+  if (foundation_) foundation_->Make(&stop);
   InProcess transport({.data = dataset_.train,
                        .partition = partition_,
                        .method = context_,

@@ -47,6 +47,7 @@ class Simulation {
   Partition partition_;
   std::vector<int> rank_of_;  // by client
   MethodContext context_;
+  std::shared_ptr<Foundation> foundation_;  // null: the method needs none
   int workers_;
   LocalStore store_;
   std::unique_ptr<Method> method_;  // with the seed's initial weights

@@ -61,7 +61,9 @@ MethodContext NoiseContext(const Experiment& experiment, const std::string& engi
   MethodContext context = ContextOf(experiment, {experiment.data.channels, SideOf(experiment.data),
                                                  kClasses, kNoiseNormalization});
   context.model.engine = engine;
-  context.data.clear();
+  const auto foundation = MakeFoundation(context, "", {});
+  if (foundation) foundation->Make(nullptr);
+  context.foundation = foundation;
   return context;
 }
 

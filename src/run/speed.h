@@ -37,7 +37,7 @@ struct Speed {
 struct SpeedOptions {
   int turns = 3;         // each way is measured so often, in turns; the median counts
   int steps = 2;         // of a client, a turn
-  int most_workers = 0;  // 0: one a core
+  int most_workers = 0;  // 0: one per core
   const std::atomic<bool>* stop = nullptr;
   std::function<void(int done, int all)> on_measured = {};
 };

@@ -49,7 +49,7 @@ Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& met
     origin["shared_features"] = {{"features", experiment.privacy.features},
                                  {"mix", experiment.privacy.mix}};
   }
-  if (!method.Note().empty()) origin["method_note"] = method.Note();
+  if (const auto note = NoteOf(experiment.method); !note.empty()) origin["method_note"] = note;
   if (FileExists(dir.summary())) {
     const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
     const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
@@ -75,10 +75,8 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
   Config config = BindExperiment(experiment);
   config.ApplyFile(dir.config());
   // A head comes after the encoder, how many classes it has changes nothing.
-  MethodContext context =
-      ContextOf(experiment, {.channels = experiment.data.channels, .side = 32, .classes = 2});
-  context.data.clear();  // no other images are needed, such as FedCA's public ones
-  const auto method = MakeMethod(context);
+  const auto method = MakeMethod(
+      ContextOf(experiment, {.channels = experiment.data.channels, .side = 32, .classes = 2}));
   std::optional<RunState> state;
   if (round == 0) {
     state.emplace();

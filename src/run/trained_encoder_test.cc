@@ -24,9 +24,7 @@ struct FinishedRun {
     for (const auto& each : assignments) config.ApplyAssignment(each);
     dir.Create(TextsOf(config));
     const ImageKind images = ImageKindOf(experiment.data);
-    MethodContext context = ContextOf(experiment, images);
-    context.data.clear();
-    const auto method = MakeMethod(context);
+    const auto method = MakeMethod(ContextOf(experiment, images));
     RunState state;
     state.next_round = 1;
     state.server.global = Clone(method->Shared());

@@ -17,7 +17,7 @@ struct TrainOptions {
   double weight_decay = 5e-4;
   double participation = 1.0;  // beta
   uint64_t seed = 0;
-  int workers = 0;    // 0: one a core
+  int workers = 0;    // 0: one per core
   int memory = 1024;  // MB of clients' local states kept in memory; the rest goes to disk
 };
 

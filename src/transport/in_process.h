@@ -39,7 +39,7 @@ class InProcess : public Transport {
   RoundHooks hooks_;
   int cores_;
   std::shared_ptr<std::atomic<int>> threads_;    // of each model, now
-  std::vector<std::unique_ptr<Method>> models_;  // one a worker
+  std::vector<std::unique_ptr<Method>> models_;  // one per worker
 };
 
 }  // namespace kindred

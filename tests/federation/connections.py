@@ -93,7 +93,7 @@ def attack_connections(fed, client):
     limit = HANDSHAKE + 5
     report(15, f"half a handshake is cut after {HANDSHAKE} s", closed_within(half, limit), "open")
     report(15, "a connection that says nothing is cut", closed_within(silent, limit), "open")
-    report(15, "a handshake of a byte a second is cut",
+    report(15, "a handshake of one byte per second is cut",
            closed_within(slow, limit, lambda: slow.send(bytes([next(rest)]))), "open")
     for each in (half, silent, slow):
         each.close()

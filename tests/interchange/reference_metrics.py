@@ -17,7 +17,7 @@ def labels(path):
 
 
 def knn(train, known, test, k=200, t=0.1):
-    """The class that the k nearest vote for, each by exp(cosine / t): a loop an image."""
+    """The class that the k nearest vote for, each by exp(cosine / t): one loop per image."""
     classes = np.unique(known)
     train = train / np.linalg.norm(train, axis=1, keepdims=True)
     test = test / np.linalg.norm(test, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-// Who owns what: a bar a client, its parts the classes.
+// Who owns what: one bar per client, its parts the classes.
 import { classColor } from './colors';
 import type { Clients } from './data';
 import { el, svg } from './dom';
@@ -62,7 +62,7 @@ export function partitionPicture(clients: Clients): HTMLElement {
     el(
       'figcaption',
       { class: 'note' },
-      'Images of each client, a colour a class. Clients do not see this; the simulation does.',
+      'Images of each client, one colour per class. Clients do not see this; the simulation does.',
     ),
     el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Picture of the partition' }, picture),
     legend,

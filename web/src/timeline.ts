@@ -1,4 +1,4 @@
-// Who took part in which round: a row a client, a column a round or several.
+// Who took part in which round: one row per client, one column per round or several.
 import { themeColor } from './colors';
 import type { Run } from './data';
 import { el } from './dom';
@@ -18,7 +18,7 @@ export class Timeline {
         'figcaption',
         {},
         el('strong', {}, 'Rounds and clients'),
-        el('span', { class: 'note' }, 'a row a client; filled: its update counted; red: missed or refused'),
+        el('span', { class: 'note' }, 'one row per client; filled: its update counted; red: missed or refused'),
       ),
       el('div', { class: 'wide' }, this.canvas),
       this.words,
