@@ -121,13 +121,15 @@ TEST(MethodKinds, DoNotReadTablesOfOthers) {
     }
     const auto result = [](const MethodOptions& options) {
       torch::manual_seed(5);
-      const auto method =
-          MakeMethod({.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
-                      .method = options,
-                      .classes = 3,
-                      .batch = kMethodBatch,
-                      .side = 8,
-                      .data = "mnist"});
+      MethodContext context = {.model = {.arch = "resnet10", .width = 4, .dim = 16, .bn_splits = 1},
+                               .method = options,
+                               .classes = 3,
+                               .batch = kMethodBatch,
+                               .side = 8};
+      const auto foundation = MakeFoundation(context, "mnist", {});
+      if (foundation) foundation->Make(nullptr);
+      context.foundation = foundation;
+      const auto method = MakeMethod(context);
       const NamedTensors start = Clone(method->Shared());
       NamedTensors local = method->NewLocalState();
       return TrainSteps(*method, start, 1, 0, local);
