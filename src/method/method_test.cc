@@ -126,9 +126,10 @@ TEST(MethodKinds, DoNotReadTablesOfOthers) {
                                .classes = 3,
                                .batch = kMethodBatch,
                                .side = 8};
-      const auto foundation = MakeFoundation(context, "mnist", {});
-      if (foundation) foundation->Make(nullptr);
-      context.foundation = foundation;
+      if (const auto foundation = MakeFoundation(context, "mnist", {})) {
+        foundation->Make(nullptr);
+        context.foundation = foundation;
+      }
       const auto method = MakeMethod(context);
       const NamedTensors start = Clone(method->Shared());
       NamedTensors local = method->NewLocalState();

@@ -31,13 +31,17 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
     partition.clients.emplace_back();
     for (int i = c; i < 24; i += 2) partition.clients.back().push_back(i);
   }
-  const MethodContext context = {
+  MethodContext context = {
       .model = {.arch = "resnet10", .width = 4, .dim = 8, .bn_splits = 1},
       .method = {.name = method,
                  .tables = {CclOptions{.bank = 8, .neighbors = 2},
                             FedcaOptions{.public_images = 12, .base_epochs = 1}}},
       .classes = 3,
       .batch = 6};
+  if (const auto foundation = MakeFoundation(context, "mnist", {})) {
+    foundation->Make(nullptr);
+    context.foundation = foundation;
+  }
   LocalStore store(1 << 20, folder.path());
   InProcess transport({.data = data,
                        .partition = partition,
