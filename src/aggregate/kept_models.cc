@@ -3,7 +3,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/vectorize.h"
@@ -50,25 +49,19 @@ void KeptModels::Add(int client, NamedTensors model, int64_t) {
   Check(added, "a client is added twice");
 }
 
-// Each model on its own: rank 0 has to hold them all, the others none twice.
-void KeptModels::Collect(Ranks& ranks, const NamedTensors&) {
-  if (ranks.Alone()) return;
-  std::string clients;
-  for (const auto& [client, model] : models_) clients += fmt::format("{} ", client);
-  const auto all = ranks.Gather(Bytes(clients.begin(), clients.end()));
-  if (!ranks.Leads()) {
-    for (const auto& [client, model] : models_) {
-      ranks.Send(0, SerializeSafetensors({.tensors = model}));
-    }
-    models_.clear();
-    return;
+Bytes KeptModels::Part() const {
+  Safetensors part;
+  for (const auto& [client, model] : models_) {
+    AddUnder(part.tensors, std::to_string(client), model);
+    part.metadata.emplace(std::to_string(client), "");
   }
-  for (int rank = 1; rank < ranks.Size(); ++rank) {
-    const Bytes& list = all[static_cast<size_t>(rank)];
-    std::istringstream words(std::string(list.begin(), list.end()));
-    for (int client = 0; words >> client;) {
-      Add(client, ParseSafetensors(ranks.Receive(rank), "a model").tensors, 1);
-    }
+  return SerializeSafetensors(part);
+}
+
+void KeptModels::Merge(const Bytes& bytes) {
+  const Safetensors part = ParseSafetensors(bytes, "models of a round");
+  for (const auto& [client, nothing] : part.metadata) {
+    Add(std::stoi(client), Under(part.tensors, client), 1);
   }
 }
 

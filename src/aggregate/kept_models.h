@@ -16,7 +16,8 @@ using ModelsByClient = std::map<int, NamedTensors>;
 class KeptModels : public Aggregate {
  public:
   void Add(int client, NamedTensors model, int64_t weight) override;
-  void Collect(Ranks& ranks, const NamedTensors& like) override;
+  Bytes Part() const override;
+  void Merge(const Bytes& part) override;
 
  protected:
   const ModelsByClient& Models() const;  // at least one

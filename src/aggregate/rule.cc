@@ -14,7 +14,8 @@ namespace {
 class MeanRule : public Aggregate {
  public:
   void Add(int, NamedTensors model, int64_t weight) override { mean_.Add(model, weight); }
-  void Collect(Ranks& ranks, const NamedTensors& like) override { mean_.Collect(ranks, like); }
+  Bytes Part() const override { return mean_.Part(); }
+  void Merge(const Bytes& part) override { mean_.Merge(part); }
   NamedTensors Take() override { return mean_.Take(); }
 
  private:

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "aggregate/rule_kinds.h"
-#include "base/ranks.h"
+#include "base/file.h"
 #include "model/named_tensors.h"
 
 namespace kindred {
@@ -22,8 +22,10 @@ class Aggregate {
   // choose its own.
   virtual void Add(int client, NamedTensors model, int64_t weight) = 0;
 
-  // As if rank 0 had added what all ranks did, models like this one. Called by every rank.
-  virtual void Collect(Ranks& ranks, const NamedTensors& like) = 0;
+  // What was added, for the same rule in another process of this program,
+  virtual Bytes Part() const = 0;
+  // which goes on as if those models had been added to it.
+  virtual void Merge(const Bytes& part) = 0;
 
   // The model made of those added, which must be some. Integer tensors (counters) give their
   // maximum; what is positive in every model (running variances) is never negative.

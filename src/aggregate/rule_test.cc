@@ -80,6 +80,23 @@ TEST(Rules, OrderOfArrivalChangesNoBit) {
   }
 }
 
+TEST(Rules, MergingPartsOfOtherProcessesIsAddingAll) {
+  const auto updates = HonestUpdates(9);
+  for (const auto& kind : RuleKinds()) {
+    const std::string all = DigestOf(ApplyRule({.rule = kind.name}, updates));
+    for (const size_t parts : {2, 4, 12}) {  // of 12 some have none
+      std::vector<std::unique_ptr<Aggregate>> rules;
+      for (size_t i = 0; i < parts; ++i) rules.push_back(MakeRule({.rule = kind.name}));
+      for (size_t i = 0; i < updates.size(); ++i) {
+        const RuleUpdate& each = updates[i];
+        rules[i % parts]->Add(each.client, Clone(each.model), each.weight);
+      }
+      for (size_t i = 1; i < parts; ++i) rules[0]->Merge(rules[i]->Part());
+      EXPECT_EQ(DigestOf(rules[0]->Take()), all) << kind.name << " " << parts;
+    }
+  }
+}
+
 TEST(Rules, OneHostileClientMovesTheMeanAlone) {
   const auto honest = HonestUpdates(7);
   const std::pair<const char*, std::function<at::Tensor(const at::Tensor&)>> attacks[] = {

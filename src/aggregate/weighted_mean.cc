@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "model/distance.h"
+#include "model/safetensors.h"
 
 namespace kindred {
 namespace {
@@ -80,35 +81,48 @@ void WeightedMean::Add(const NamedTensors& model, int64_t weight) {
   weight_ += weight;
 }
 
-void WeightedMean::Merge(const WeightedMean& other) {
-  Check(weight_ + other.weight_ < kMostWeight, "weights of a mean leave their range");
-  if (other.weight_ == 0) return;
-  if (weight_ == 0) {
-    *this = other;
-    return;
-  }
-  weight_ += other.weight_;
-  for (auto& [name, sum] : sums_) {
-    const Sum& more = other.sums_.at(name);
-    sum.floats.Add(more.floats);
-    for (size_t i = 0; i < sum.most.size(); ++i) sum.most[i] = std::max(sum.most[i], more.most[i]);
-  }
-}
-
-void WeightedMean::Collect(Ranks& ranks, const NamedTensors& like) {
-  if (ranks.Alone()) return;
-  if (weight_ == 0) Begin(like);
-  uint64_t weight = static_cast<uint64_t>(weight_), above = 0;
-  ranks.Sum({&weight, 1}, {&above, 1});
-  for (auto& [name, sum] : sums_) {
+// Of a float tensor the sums' halves, of a counter the largest.
+Bytes WeightedMean::Part() const {
+  Safetensors part = {.tensors = {}, .metadata = {{"weight", std::to_string(weight_)}}};
+  for (const auto& [name, sum] : sums_) {
     if (sum.counter) {
-      ranks.Max(sum.most);
-    } else {
-      sum.floats.Collect(ranks);
+      part.tensors["most/" + name] = torch::tensor(sum.most, torch::kInt64).view(sum.shape);
+      continue;
+    }
+    for (const auto& [half, values] :
+         {std::pair("low/", sum.floats.Low()), std::pair("high/", sum.floats.High())}) {
+      part.tensors[half + name] =
+          torch::from_blob(const_cast<uint64_t*>(values.data()), sum.shape, torch::kInt64);
     }
   }
-  weight_ = static_cast<int64_t>(weight);
-  Check(weight_ < kMostWeight, "weights of a mean leave their range");
+  return SerializeSafetensors(part);
+}
+
+void WeightedMean::Merge(const Bytes& bytes) {
+  const Safetensors part = ParseSafetensors(bytes, "a part of a mean");
+  const int64_t weight = std::stoll(part.metadata.at("weight"));
+  if (weight == 0) return;
+  Check(weight_ + weight < kMostWeight, "weights of a mean leave their range");
+  const NamedTensors low = Under(part.tensors, "low"), most = Under(part.tensors, "most");
+  if (weight_ == 0) {
+    NamedTensors like = most;
+    for (const auto& [name, tensor] : low) like[name] = torch::empty(tensor.sizes());
+    Begin(like);
+  }
+  Check(low.size() + most.size() == sums_.size(), "models of a mean have different tensors");
+  const auto halves = [](const at::Tensor& tensor) {
+    return std::span(static_cast<const uint64_t*>(tensor.data_ptr()),
+                     static_cast<size_t>(tensor.numel()));
+  };
+  for (const auto& [name, tensor] : low) {
+    sums_.at(name).floats.Add(halves(tensor), halves(part.tensors.at("high/" + name)));
+  }
+  for (const auto& [name, tensor] : most) {
+    const int64_t* values = tensor.data_ptr<int64_t>();
+    auto& own = sums_.at(name).most;
+    for (size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], values[i]);
+  }
+  weight_ += weight;
 }
 
 NamedTensors WeightedMean::Take() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aggregate/wide_sums.h"
+#include "base/file.h"
 #include "model/named_tensors.h"
 
 namespace kindred {
@@ -25,11 +26,10 @@ class WeightedMean {
   // error, adding nothing, when a value is not finite or too large (training has diverged).
   void Add(const NamedTensors& model, int64_t weight);
 
-  // Adds what another sum holds: as if its models had been added here.
-  void Merge(const WeightedMean& other);
-
-  // As if rank 0 had added what all ranks did, of models like this one. Some may have added none.
-  void Collect(Ranks& ranks, const NamedTensors& like);
+  // What was added, for a mean in another process of this program,
+  Bytes Part() const;
+  // which goes on as if those models had been added to it.
+  void Merge(const Bytes& part);
 
   int64_t Weight() const { return weight_; }
 

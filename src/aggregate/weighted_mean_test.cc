@@ -112,7 +112,7 @@ TEST(WeightedMean, MergingGroupsIsAddingAllBitForBit) {
       parts[i % groups].Add(models[i].model, models[i].weight);
     }
     WeightedMean merged;
-    for (const auto& part : parts) merged.Merge(part);
+    for (const auto& part : parts) merged.Merge(part.Part());
     EXPECT_EQ(merged.Weight(), all.Weight());
     EXPECT_EQ(DigestOf(merged.Take()), DigestOf(all.Take())) << groups;
   }
@@ -121,9 +121,12 @@ TEST(WeightedMean, MergingGroupsIsAddingAllBitForBit) {
 TEST(WeightedMean, MergingNothingChangesNothing) {
   WeightedMean mean;
   mean.Add({{"a", torch::full({1}, 3.0f)}}, 2);
-  mean.Merge(WeightedMean());
+  mean.Merge(WeightedMean().Part());
   EXPECT_EQ(mean.Weight(), 2);
   EXPECT_EQ(mean.Take().at("a").item<float>(), 3);
+  WeightedMean empty;
+  empty.Merge(mean.Part());
+  EXPECT_EQ(DigestOf(empty.Take()), DigestOf(mean.Take()));
 }
 
 TEST(WeightedMean, IsTheMeanWithinAnUlp) {
@@ -202,7 +205,7 @@ TEST(WeightedMean, CountersGiveTheirMaximum) {
   WeightedMean a, b;
   a.Add(counter(1, 8), 1);
   b.Add(counter(2, 7), 1);
-  a.Merge(b);
+  a.Merge(b.Part());
   EXPECT_TRUE(torch::equal(a.Take().at("n"), torch::tensor({2, 8}, torch::kInt64)));
 }
 

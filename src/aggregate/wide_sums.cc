@@ -53,9 +53,9 @@ void WideSums::Add(std::span<const float> values, uint32_t weight) {
   AddWeighted(low_.data(), high_.data(), values.data(), size(), weight);
 }
 
-void WideSums::Add(const WideSums& other) {
-  Check(other.size() == size(), "sums of different size");
-  AddWide(low_.data(), high_.data(), other.low_.data(), other.high_.data(), size());
+void WideSums::Add(std::span<const uint64_t> low, std::span<const uint64_t> high) {
+  Check(low.size() == size() && high.size() == size(), "sums of different size");
+  AddWide(low_.data(), high_.data(), low.data(), high.data(), size());
 }
 
 }  // namespace kindred

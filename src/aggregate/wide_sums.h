@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "base/ranks.h"
-
 namespace kindred {
 
 class WideSums {
@@ -23,11 +21,11 @@ class WideSums {
   // are cut towards zero first. The weights added sum to less than 2^26.
   void Add(std::span<const float> values, uint32_t weight);
 
-  // Adds another sum of this size.
-  void Add(const WideSums& other);
-
-  // Rank 0's become the sums over the ranks.
-  void Collect(Ranks& ranks) { ranks.Sum(low_, high_); }
+  // The halves of each number, for sums in another process,
+  std::span<const uint64_t> Low() const { return low_; }
+  std::span<const uint64_t> High() const { return high_; }
+  // which adds them to its own of this size.
+  void Add(std::span<const uint64_t> low, std::span<const uint64_t> high);
 
   __int128 At(size_t i) const {
     return static_cast<__int128>(static_cast<unsigned __int128>(high_[i]) << 64 | low_[i]);

@@ -65,7 +65,7 @@ TEST(WideSums, OfSumsAreTheSameSums) {
     all.Add(values, 1000 + static_cast<uint32_t>(seed));
     (seed % 2 == 0 ? left : right).Add(values, 1000 + static_cast<uint32_t>(seed));
   }
-  left.Add(right);
+  left.Add(right.Low(), right.High());
   for (size_t i = 0; i < kSize; ++i) ASSERT_TRUE(left.At(i) == all.At(i)) << i;
 }
 

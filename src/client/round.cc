@@ -72,6 +72,32 @@ void KeepVariancesPositive(const NamedTensors& model) {
   }
 }
 
+RngKey OrderKeyOf(const StepKey& epoch) {
+  return {.seed = epoch.seed,
+          .purpose = Purpose::kOrder,
+          .round = epoch.round,
+          .client = epoch.client,
+          .epoch = epoch.epoch};
+}
+
+void LeaveIfAsked(const RoundHooks& hooks) {
+  if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
+}
+
+// EpochStart::each_batch of the epoch that begins with this step. All must outlive what it returns.
+auto EachBatchOf(const ClientData& data, const ClientOptions& options, const StepKey& epoch,
+                 const RoundHooks& hooks) {
+  return [&, epoch](const std::function<void(const Batch&)>& look) {
+    Rng order(OrderKeyOf(epoch));
+    StepKey key = epoch;
+    for (const auto& samples : WholeEpochBatches(data.images.count, options.batch, order)) {
+      LeaveIfAsked(hooks);
+      look(MakeBatch(data, samples, options, key));
+      ++key.step;
+    }
+  };
+}
+
 }  // namespace
 
 Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
@@ -100,24 +126,10 @@ Outcome TrainClient(Method& method, const Plan& plan, const ClientData& data,
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     key.epoch = static_cast<uint32_t>(epoch);
     key.step = 0;
-    const RngKey order_key = {.seed = key.seed,
-                              .purpose = Purpose::kOrder,
-                              .round = key.round,
-                              .client = key.client,
-                              .epoch = key.epoch};
-    const auto each_batch = [&](const std::function<void(const Batch&)>& look) {
-      Rng order(order_key);
-      StepKey at = key;
-      for (const auto& samples : WholeEpochBatches(images.count, options.batch, order)) {
-        if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
-        look(MakeBatch(data, samples, options, at));
-        ++at.step;
-      }
-    };
-    method.BeginEpoch({key, images.count, each_batch}, local);
-    Rng order(order_key);
+    method.BeginEpoch({key, images.count, EachBatchOf(data, options, key, hooks)}, local);
+    Rng order(OrderKeyOf(key));
     for (const auto& samples : EpochBatches(images.count, options.batch, order)) {
-      if (hooks.stop != nullptr && hooks.stop->load()) throw Interrupted{};
+      LeaveIfAsked(hooks);
       const Batch batch = MakeBatch(data, samples, options, key);
       sgd.zero_grad();
       const auto loss = method.Loss(batch, local);

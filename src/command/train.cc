@@ -9,10 +9,10 @@
 #include "command/open_run.h"
 #include "command/stop.h"
 #include "model/one_thread.h"
+#include "ranks/mpi.h"
 #include "run/simulation.h"
 #include "run/summary.h"
 #include "run/training.h"
-#include "transport/mpi.h"
 
 namespace kindred {
 namespace {
@@ -40,25 +40,23 @@ CommandResult Follow(Ranks& ranks, const std::atomic<bool>& stop) {
   Config config = BindExperiment(experiment);
   config.ApplyText(told.at("config").get<std::string>(), "rank 0's configuration");
   const RunDir dir{std::filesystem::path(told.at("folder").get<std::string>())};
-  Simulation simulation(experiment, ConfigHash(config, experiment), dir, ranks);
-  simulation.Start();
-  simulation.Train(stop);
+  FollowSimulation(experiment, ConfigHash(config, experiment), dir, ranks, stop);
   ranks.Meet();  // until rank 0 has written how it ended
   return nothing;
 }
 
-CommandResult Lead(const TrainFlags& flags, Ranks& ranks, const std::atomic<bool>& stop) {
+CommandResult Lead(const TrainFlags& flags, Ranks* ranks, const std::atomic<bool>& stop) {
   const OpenedRun opened = OpenRun(flags.config, flags.run);
   if (opened.resumed) {
     if (const auto summary = FinishedSummary(opened.dir)) {
       spdlog::info("{}: the run is finished", Printable(opened.dir.path().string()));
-      TellRun(ranks, nullptr);
+      if (ranks) TellRun(*ranks, nullptr);
       return {SummaryText(*summary, opened.dir), *summary};
     }
   }
-  TellRun(ranks, &opened);
+  if (ranks) TellRun(*ranks, &opened);
   const auto dashboard = OpenDashboard(flags.page, opened.dir);
-  const Json summary = TrainRun(opened.resolved, opened.dir, ranks, stop);
+  const Json summary = TrainRun(opened.resolved, opened.dir, stop, ranks);
   return {SummaryText(summary, opened.dir), summary};
 }
 
@@ -68,10 +66,7 @@ CommandResult Train(const TrainFlags& flags) {
   UseOneThread();
   const std::atomic<bool>& stop = StopOnSignals();
   const auto ranks = OpenRanks();
-  const auto train = [&] {
-    return ranks->Leads() ? Lead(flags, *ranks, stop) : Follow(*ranks, stop);
-  };
-  if (ranks->Alone()) return train();
+  if (!ranks) return Lead(flags, nullptr, stop);
   // Whatever ends one rank ends all: the others would wait for it.
   const auto end = [&](int code, const std::string& why) {
     if (!why.empty()) spdlog::error("rank {} of {}: {}", ranks->Rank(), ranks->Size(), why);
@@ -79,7 +74,7 @@ CommandResult Train(const TrainFlags& flags) {
     ranks->Abort(code);
   };
   try {
-    return train();
+    return ranks->Leads() ? Lead(flags, ranks.get(), stop) : Follow(*ranks, stop);
   } catch (const Interrupted&) {
     if (ranks->Leads()) spdlog::info("stopped; the same command with --resume goes on");
     end(kStoppedBySignal, "");

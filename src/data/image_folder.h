@@ -4,8 +4,8 @@
 //   PATH/clinic_a/cat/1.png    owners' folders with class folders in them
 //   PATH/1.png                 a flat folder: no labels
 //   PATH/train/..., PATH/test/...   either of these, already split
-//   list.txt                   one line per image: path [TAB label [TAB owner]], paths from the list's
-//                              folder
+//   list.txt                   one line per image: path [TAB label [TAB owner]], paths from the
+//                              list's folder
 #pragma once
 
 #include "data/dataset.h"

@@ -117,7 +117,7 @@ std::vector<int> Coordinator::Available() {
 }
 
 std::optional<Traffic> Coordinator::Run(const PlanFor& plan_for, const Chosen& chosen,
-                                        const OnArrival& on_arrival) {
+                                        Intake& intake) {
   const Plan plan = plan_for(chosen.clients.front());
   const auto plans = std::make_shared<RoundPlans>(plan_for, plan, run_.offer.shape);
   const Traffic before = {.down = plans_.Sent(), .up = uploads_.Received()};
@@ -131,7 +131,7 @@ std::optional<Traffic> Coordinator::Run(const PlanFor& plan_for, const Chosen& c
   RoundEnd end = {};
   try {
     plans_.AnswerReady();
-    end = TakeUploads(clock, on_arrival);
+    end = TakeUploads(clock, intake);
   } catch (...) {
     Close({});
     throw;
@@ -149,8 +149,7 @@ std::optional<Traffic> Coordinator::Run(const PlanFor& plan_for, const Chosen& c
 }
 
 // Takes whole uploads until the round has what it waits for, or cannot get it.
-Coordinator::RoundEnd Coordinator::TakeUploads(const RoundClock& clock,
-                                               const OnArrival& on_arrival) {
+Coordinator::RoundEnd Coordinator::TakeUploads(const RoundClock& clock, Intake& intake) {
   while (true) {
     const auto enrolled = run_.enrolled();
     std::optional<WholeUpload> whole;
@@ -166,16 +165,16 @@ Coordinator::RoundEnd Coordinator::TakeUploads(const RoundClock& clock,
       whole = uploads_.Next();
       if (!whole) run_.changed.wait_for(lock, kTurn);
     }
-    if (whole) Deliver(*whole, on_arrival);
+    if (whole) Deliver(*whole, intake);
   }
 }
 
 // A whole upload becomes an arrival; its client is told what came of it, whatever that is.
-void Coordinator::Deliver(WholeUpload& whole, const OnArrival& on_arrival) {
+void Coordinator::Deliver(WholeUpload& whole, Intake& intake) {
   Verdict verdict;
   Later later;
   try {
-    verdict = Judge(*whole.upload, on_arrival);
+    verdict = Judge(*whole.upload, intake);
     later = uploads_.Settle(whole, verdict);
   } catch (...) {
     whole.done(Refused{Refusal::kRound, "the coordinator ends the round"});
@@ -186,7 +185,7 @@ void Coordinator::Deliver(WholeUpload& whole, const OnArrival& on_arrival) {
 }
 
 // The round loop says whether an update counts, unless its client is out since it began.
-Verdict Coordinator::Judge(IncomingUpload& upload, const OnArrival& on_arrival) const {
+Verdict Coordinator::Judge(IncomingUpload& upload, Intake& intake) const {
   const auto enrolled = run_.enrolled();
   AuditEvent event;
   Verdict verdict;
@@ -199,7 +198,7 @@ Verdict Coordinator::Judge(IncomingUpload& upload, const OnArrival& on_arrival) 
   if (!verdict.refused) {
     auto arrival = ArrivalOf(upload, run_.offer.shape);
     if (arrival) {
-      verdict.refused = on_arrival(std::move(*arrival));
+      verdict.refused = intake.Add(std::move(*arrival));
       verdict.sits_out = verdict.refused.has_value();  // or the same would come again
     } else {
       verdict.refused = Refused{Refusal::kBusy, "no memory for it now; send it again"};

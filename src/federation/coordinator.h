@@ -79,7 +79,7 @@ class Coordinator : public Transport {
   // --- Transport
   std::vector<int> Available() override;
   std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                             const OnArrival& on_arrival) override;
+                             Intake& intake) override;
 
   // Hands out the trained model until every client has it, or for so long as options say.
   void Finish(const NamedTensors& model);
@@ -95,9 +95,9 @@ class Coordinator : public Transport {
   };
 
   v1::JoinReply Offer(const Caller& caller) const;
-  RoundEnd TakeUploads(const RoundClock& clock, const OnArrival& on_arrival);
-  void Deliver(WholeUpload& whole, const OnArrival& on_arrival);
-  Verdict Judge(IncomingUpload& upload, const OnArrival& on_arrival) const;
+  RoundEnd TakeUploads(const RoundClock& clock, Intake& intake);
+  void Deliver(WholeUpload& whole, Intake& intake);
+  Verdict Judge(IncomingUpload& upload, Intake& intake) const;
   int Close(const std::vector<int>& waited_for);
   bool AllHaveModel(const EnrolledNames& enrolled) const;
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/parallel.h"
+#include "tests/function_intake.h"
 
 namespace kindred {
 namespace {
@@ -84,14 +85,15 @@ struct RoundUnderWay {
         if (client == 1) plan.remote.rows = torch::eye(4).slice(0, 0, 3);
         return plan;
       };
-      const auto add = [&](Arrival&& arrival) -> std::optional<Refused> {
+      FunctionIntake intake([&](Arrival&& arrival) -> std::optional<Refused> {
         if (const auto why = refuse(arrival)) return why;
         taken[arrival.client] = arrival.model.at("a")[0].item<float>();
         return std::nullopt;
-      };
+      });
       try {
         traffic = coordinator->Run(
-            plan_for, {clients, wanted > 0 ? wanted : static_cast<int>(clients.size())}, add);
+            plan_for, {number, clients, wanted > 0 ? wanted : static_cast<int>(clients.size())},
+            intake);
       } catch (const Interrupted&) {
       }
       over = true;

@@ -114,6 +114,24 @@ struct GrpcClient::Wire {
           }
         }) {}
 
+  // One call, which the watcher may cancel.
+  grpc::Status CallOnce(grpc::ClientContext& context, std::chrono::seconds time,
+                        const std::function<grpc::Status(grpc::ClientContext&)>& call) {
+    context.set_deadline(std::chrono::system_clock::now() + time);
+    Introduce(context);
+    {
+      const std::lock_guard lock(mutex);
+      current = &context;
+    }
+    const grpc::Status status = call(context);
+    {
+      const std::lock_guard lock(mutex);
+      current = nullptr;
+    }
+    if (stop && !status.ok()) throw Interrupted{};
+    return status;
+  }
+
   // Makes a call until it succeeds or is refused. `call` gets a context and returns its status; a
   // call that has got something across, as `moved` tells, or was told that the coordinator is busy
   // begins the count of patience anew.
@@ -130,18 +148,7 @@ struct GrpcClient::Wire {
       Connect();
       if (stop) throw Interrupted{};
       grpc::ClientContext context;
-      context.set_deadline(std::chrono::system_clock::now() + time);
-      Introduce(context);
-      {
-        const std::lock_guard lock(mutex);
-        current = &context;
-      }
-      const grpc::Status status = call(context);
-      {
-        const std::lock_guard lock(mutex);
-        current = nullptr;
-      }
-      if (stop && !status.ok()) throw Interrupted{};
+      const grpc::Status status = CallOnce(context, time, call);
       const CallEnd outcome = OutcomeOf(status);
       if (outcome == CallEnd::kDone) {
         if (told) spdlog::info("the coordinator is back");
@@ -158,8 +165,7 @@ struct GrpcClient::Wire {
       if (message.find("certificate verify failed") != std::string::npos) {  // it does not heal
         throw NetworkError(
             "{}: its certificate is not of this kit's authority; `kindred doctor` looks, or ask "
-            "for "
-            "a new kit",
+            "for a new kit",
             options.server);
       }
       if (const uint64_t now = moved(); now != before) {

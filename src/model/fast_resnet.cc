@@ -9,22 +9,12 @@
 #include "kernel/batch_norm.h"
 #include "kernel/conv.h"
 #include "kernel/scratch.h"
+#include "model/resnet_units.h"
 
 namespace kindred {
 namespace {
 
 constexpr double kRunningMomentum = 0.1;  // torch's default
-
-// A convolution, its batch norm, perhaps a residual, perhaps ReLU. Values are numbered: 0 is the
-// image, i + 1 what unit i makes.
-struct Unit {
-  int64_t in, out;
-  Window window;
-  size_t input;
-  size_t residual;  // 0: none
-  bool relu;
-  at::Tensor weight, gamma, beta, running_mean, running_var, batches;
-};
 
 // Of a value in a batch.
 struct ValueShape {
@@ -91,42 +81,10 @@ void ChannelsLast(const at::Tensor& x, float* out) {
 class Engine : public FastResNet, public std::enable_shared_from_this<Engine> {
  public:
   Engine(const torch::nn::Module& resnet, const ModelOptions& options, int64_t channels)
-      : splits_(options.bn_splits), channels_(channels), threads_(options.threads) {
-    std::map<std::string, at::Tensor> tensors;
-    for (const auto& entry : resnet.named_parameters()) tensors[entry.key()] = entry.value();
-    for (const auto& entry : resnet.named_buffers()) tensors[entry.key()] = entry.value();
-    // Adds a unit; returns its value.
-    const auto add = [&](const std::string& conv, const std::string& norm, int64_t stride,
-                         size_t input, size_t residual, bool relu) {
-      const at::Tensor& weight = tensors.at(conv + ".weight");
-      units_.push_back({.in = weight.size(1),
-                        .out = weight.size(0),
-                        .window = {weight.size(2), stride},
-                        .input = input,
-                        .residual = residual,
-                        .relu = relu,
-                        .weight = weight,
-                        .gamma = tensors.at(norm + ".weight"),
-                        .beta = tensors.at(norm + ".bias"),
-                        .running_mean = tensors.at(norm + ".running_mean"),
-                        .running_var = tensors.at(norm + ".running_var"),
-                        .batches = tensors.at(norm + ".num_batches_tracked")});
-      return units_.size();
-    };
-    size_t x = add("conv1", "bn1", 1, 0, 0, true);
-    for (int stage = 1; stage <= 4; ++stage) {
-      for (int block = 0;; ++block) {
-        const std::string name = fmt::format("layer{}.{}.", stage, block);
-        if (!tensors.contains(name + "conv1.weight")) break;
-        const int64_t stride = stage > 1 && block == 0 ? 2 : 1;
-        const size_t y = add(name + "conv1", name + "bn1", stride, x, 0, true);
-        size_t shortcut = x;
-        if (tensors.contains(name + "downsample.0.weight")) {
-          shortcut = add(name + "downsample.0", name + "downsample.1", stride, x, 0, false);
-        }
-        x = add(name + "conv2", name + "bn2", 1, y, shortcut, true);
-      }
-    }
+      : units_(UnitsOf(resnet)),
+        splits_(options.bn_splits),
+        channels_(channels),
+        threads_(options.threads) {
     for (const Unit& unit : units_) {
       for (const auto& tensor : {unit.weight, unit.gamma, unit.beta}) parameters_.push_back(tensor);
     }
@@ -366,9 +324,9 @@ class Engine : public FastResNet, public std::enable_shared_from_this<Engine> {
     }
   }
 
+  std::vector<Unit> units_;
   int64_t splits_, channels_;
   std::shared_ptr<const std::atomic<int>> threads_;
-  std::vector<Unit> units_;
   std::vector<at::Tensor> parameters_;
   std::vector<c10::intrusive_ptr<Pass>> passes_;
   Pass passing_;  // of passes that keep nothing

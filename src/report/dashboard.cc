@@ -1,6 +1,5 @@
 #include "report/dashboard.h"
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
 #include <sodium.h>
 #include <unistd.h>
@@ -14,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/host.h"
 #include "base/log.h"
+#include "report/listen.h"
 #include "report/page.h"
 #include "report/page_data.h"
 #include "report/prometheus.h"
@@ -35,60 +34,9 @@ constexpr std::array kParts = {"clients", "samples", "embedding"};
 // The page brings its own, with the hashes of its scripts; this is for who asks for JSON.
 constexpr const char* kPolicy = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-// A socket's own address, whatever name it was asked for by.
-struct Bound {
-  uint16_t port = 0;
-  bool any = false;  // all addresses of the machine: none that browsers can call it by
-  bool loopback = false;
-};
-
-Bound BoundTo(int fd) {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof address;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  if (address.ss_family == AF_INET) {
-    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
-    const uint32_t number = ntohl(four.sin_addr.s_addr);
-    return {ntohs(four.sin_port), number == INADDR_ANY, number >> 24 == 127};
-  }
-  const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
-  return {ntohs(six.sin6_port), IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr) != 0,
-          IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) != 0};
-}
-
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
-}
-
-// A socket that listens on the address, and what it is bound to.
-std::pair<int, Bound> Listen(const Address& address) {
-  const std::string text = FormatAddress(address);
-  const HostPlaces places = LookUpHost(address, HostUse::kListen);
-  if (!places.first) throw NetworkError("--dashboard {}: {}", text, places.why_none);
-  // A name may have several addresses, of which this machine need not have all (::1).
-  int fd = -1;
-  std::string why;
-  for (const addrinfo* at = places.first.get(); at != nullptr && fd < 0; at = at->ai_next) {
-    fd = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-    const int on = 1;
-    if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && ::bind(fd, at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd, 64) == 0) break;
-    const int error = errno;
-    if (why.empty()) why = std::generic_category().message(error);
-    if (fd >= 0) ::close(fd);
-    fd = -1;
-    // Where another listens, browsers that are told the name would reach that one.
-    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
-  }
-  if (fd < 0) throw NetworkError("--dashboard {}: {}; give another HOST:PORT", text, why);
-  const Bound bound = BoundTo(fd);
-  if (bound.any) {
-    ::close(fd);
-    throw UsageError(
-        "--dashboard {}: give the address that browsers will call it by; others are refused", text);
-  }
-  return {fd, bound};
 }
 
 std::string Header(MHD_Connection* connection, const char* name) {
@@ -364,9 +312,9 @@ struct Dashboard::State {
 Dashboard::Dashboard(const DashboardOptions& options, const RunDir& dir)
     : state_(std::make_unique<State>(dir)) {
   const Address asked = ParseAddress(options.listen);
-  const auto [fd, bound] = Listen(asked);
-  const uint16_t port = bound.port;
-  loopback_ = bound.loopback;
+  const Listening socket = ListenForBrowsers(asked);
+  const uint16_t port = socket.port;
+  loopback_ = socket.loopback;
   address_ = FormatAddress({asked.host, port});
   state_->token = options.token.empty() ? DrawToken() : options.token;
   std::vector<std::string> names = {asked.host};
@@ -379,12 +327,12 @@ Dashboard::Dashboard(const DashboardOptions& options, const RunDir& dir)
   }
   state_->daemon = ::MHD_start_daemon(
       MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, port, nullptr,
-      nullptr, &State::Handle, state_.get(), MHD_OPTION_LISTEN_SOCKET, fd,
+      nullptr, &State::Handle, state_.get(), MHD_OPTION_LISTEN_SOCKET, socket.fd,
       MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
       kMostOfOneAddress, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostRequest + (64 << 10), MHD_OPTION_END);
   if (state_->daemon == nullptr) {
-    ::close(fd);
+    ::close(socket.fd);
     throw NetworkError("--dashboard {}: the server does not start", address_);
   }
 }

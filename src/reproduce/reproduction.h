@@ -44,6 +44,9 @@ struct PlannedScore {
   std::string failed = {};  // why it is not done
 };
 
+// The run's configuration with what the evaluation changes of it.
+Experiment EvaluatedAs(const PlannedScore& score, const Experiment& trained);
+
 class Reproduction {
  public:
   // Finds what is in `out` already, and numbers of other machines in `known`, tables.json files of

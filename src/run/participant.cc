@@ -137,6 +137,22 @@ class Participant {
     data = own_data_;
     if (data.name == "folder" && data.size == 0) data.size = input_.shape.height;
     if (data.name == "folder") data.channels = input_.shape.channels;
+    MakeLearner();
+    TakeData();
+    const v1::JoinReply joined = wire_.Join(data_.images.count);
+    if (joined.SerializeAsString() != offer_.SerializeAsString()) {
+      throw NetworkError("the coordinator says another thing when it is joined than when asked");
+    }
+    Digest settings;
+    for (const auto& setting : offer_.settings()) settings.Add(std::string_view(setting));
+    settings_ = settings.Add(std::string_view(offer_.input())).Hex();
+    dir_.WriteConfig(TextsOf(config_));
+    spdlog::info("client {} of run {}, {} images, {} rounds", data_.client, offer_.run(),
+                 data_.images.count, offer_.rounds());
+  }
+
+  // The method that is offered, with a model of the coordinator's shape.
+  void MakeLearner() {
     const int classes = static_cast<int>(std::min<uint32_t>(offer_.classes(), 1 << 20));
     MethodContext context = ContextOf(experiment_, ImageKindOf(input_, classes));
     context.model.threads =
@@ -159,6 +175,10 @@ class Participant {
           "the coordinator's model has other tensors than this program makes of its settings; "
           "install the same version of kindred on both sides");
     }
+  }
+
+  // This client's images, its place in the list, and what it keeps of the run.
+  void TakeData() {
     const std::string needed = fmt::format("{} {} {}", offer_.run(), input_.ToText(),
                                            method_->UsesLabels() ? "labels" : "");
     if (loaded_ != needed) data_ = OwnData(experiment_, input_, method_->UsesLabels());
@@ -181,16 +201,6 @@ class Participant {
     data_.secret = experiment_.join.key == "seeded"
                        ? SeededSecret(experiment_.train.seed, place)
                        : DrawnSecret(dir_.path() / "state", offer_.run());
-    const v1::JoinReply joined = wire_.Join(data_.images.count);
-    if (joined.SerializeAsString() != offer_.SerializeAsString()) {
-      throw NetworkError("the coordinator says another thing when it is joined than when asked");
-    }
-    Digest settings;
-    for (const auto& setting : offer_.settings()) settings.Add(std::string_view(setting));
-    settings_ = settings.Add(std::string_view(offer_.input())).Hex();
-    dir_.WriteConfig(TextsOf(config_));
-    spdlog::info("client {} of run {}, {} images, {} rounds", place, offer_.run(),
-                 data_.images.count, offer_.rounds());
   }
 
   v1::DownloadRequest Wanted(const v1::PlanReply& plan, v1::DownloadRequest::What what) const {

@@ -29,8 +29,8 @@ void CheckGoesOn(const RunDir& dir, const Resolved& resolved) {
   if (const auto other = OtherConfiguration(dir, resolved)) throw UsageError("{}", *other);
 }
 
-Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
-              const std::atomic<bool>& stop) {
+Json TrainRun(const Resolved& resolved, const RunDir& dir, const std::atomic<bool>& stop,
+              Ranks* ranks) {
   Simulation simulation(*resolved.experiment, ConfigHash(resolved.config, *resolved.experiment),
                         dir, ranks);
   if (!FileExists(dir.config())) dir.Create(TextsOf(resolved.config));
@@ -40,7 +40,7 @@ Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
   simulation.Train(stop);
   const Json summary = simulation.Summary();
   WriteFileAtomically(dir.summary(), summary.dump(2) + "\n");
-  ranks.Meet();
+  if (ranks) ranks->Meet();
   return summary;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/ranks.h"
+#include "ranks/ranks.h"
 #include "record/run_dir.h"
 #include "run/experiment.h"
 
@@ -19,10 +19,10 @@ std::optional<std::string> OtherConfiguration(const RunDir& dir, const Resolved&
 // Throws a usage error when there is such a difference.
 void CheckGoesOn(const RunDir& dir, const Resolved& resolved);
 
-// Trains the run in `dir`, which becomes one where it is none yet, and writes how it ended. Of rank
-// 0; the others are told apart. Throws Interrupted when `stop` is set, the last round's checkpoint
+// Trains the run in `dir`, which becomes one where it is none yet, and writes how it ended; with
+// `ranks`, on rank 0 for all. Throws Interrupted when `stop` is set, the last round's checkpoint
 // written.
-Json TrainRun(const Resolved& resolved, const RunDir& dir, Ranks& ranks,
-              const std::atomic<bool>& stop);
+Json TrainRun(const Resolved& resolved, const RunDir& dir, const std::atomic<bool>& stop,
+              Ranks* ranks = nullptr);
 
 }  // namespace kindred

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "aggregate/rule_options.h"
-#include "base/ranks.h"
 #include "server/feature_pool.h"
 #include "server/optimizer_kinds.h"
 #include "server/server_options.h"
@@ -26,7 +25,7 @@ struct RoundReport {
   int64_t weight = 0;                     // sum of |D_c|
   uint64_t bytes_down = 0, bytes_up = 0;  // what the plan and the updates carry
   double seconds = 0;
-  double cpu_seconds = 0;  // of all ranks' threads, until the updates are in
+  double cpu_seconds = 0;  // of all threads of all processes of the run, until the updates are in
   Metrics metrics;         // of the clients, means weighted by their steps
 };
 
@@ -35,7 +34,7 @@ struct ServerState {
   NamedTensors global;
   FeaturePool pool;
   UsualDelta usual = {};        // of the last round
-  NamedTensors optimizer = {};  // what server.optimizer keeps; of several ranks, rank 0 has it
+  NamedTensors optimizer = {};  // what server.optimizer keeps
 };
 
 struct RoundLoopOptions {
@@ -52,14 +51,13 @@ struct RoundLoopOptions {
   // |D_c| that a client enrolled with; an update must say the same. Not set: not known, and
   // limits.max_share must be 1.
   std::function<int64_t(int client)> images_of = {};
-  // The processes that share the clients, and which of them trains a client. Each runs the same
-  // rounds, its own transport with its own clients; all have the same state after each.
-  Ranks* ranks = nullptr;  // null: this one alone
-  std::function<int(int client)> rank_of = {};
 };
 
 // The learning rate of a round: cosine from lr to 0 over the rounds.
 double CosineRate(double lr, int round, int rounds);
+
+// What a client is sent in a round that begins with this state.
+Plan PlanFrom(const RoundLoopOptions& options, const ServerState& state, int round, int client);
 
 // Runs rounds first, ..., rounds - 1 from the state, which it replaces after each; then on_round
 // may keep it. An update that cannot be (WhyNotUpdate) is refused whole, its features with it: the

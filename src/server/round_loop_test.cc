@@ -54,7 +54,7 @@ struct FakeTransport : FakeClients {
   }
 
   std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                             const OnArrival& on_arrival) override {
+                             Intake& intake) override {
     const Plan plan = plan_for(chosen.clients[0]);
     calls.push_back({plan.round, plan.lr, chosen.clients, DigestOf(plan.model)});
     std::vector<int> order = chosen.clients;
@@ -63,7 +63,7 @@ struct FakeTransport : FakeClients {
     for (const int client : order) {
       Arrival arrival = Answer(plan_for(client), client);
       Count(plan, arrival, traffic);
-      on_arrival(std::move(arrival));
+      intake.Add(std::move(arrival));
       if (plan.round == fail_in) throw std::runtime_error("the network is down");
     }
     return traffic;
@@ -180,11 +180,11 @@ TEST(RunRounds, OverSelectionAsksMoreThanItWants) {
   struct Fast : FakeTransport {
     std::vector<Chosen> asked;
     std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                               const OnArrival& on_arrival) override {
+                               Intake& intake) override {
       asked.push_back(chosen);
       Chosen first = chosen;  // the others are too slow
       first.clients.resize(static_cast<size_t>(chosen.wanted));
-      return FakeTransport::Run(plan_for, first, on_arrival);
+      return FakeTransport::Run(plan_for, first, intake);
     }
   } transport;
   transport.count = 10;
@@ -274,11 +274,11 @@ TEST(RunRounds, AFailingTransportLeavesTheModelOfTheLastWholeRound) {
 TEST(RunRounds, AnUpdateThatDivergedStopsTheRunWithTheModelBefore) {
   struct Diverging : FakeClients {
     std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                               const OnArrival& on_arrival) override {
+                               Intake& intake) override {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         if (client == 1) model.at("a")[2] = NAN;
-        const auto why = on_arrival(
+        const auto why = intake.Add(
             {.client = client, .model = std::move(model), .report = {.images = 1, .steps = 1}});
         if (why) throw UsageError("client {}: {}", client, TextOf(*why));  // as in one process
       }
@@ -298,7 +298,7 @@ struct SharingTransport : FakeClients {
   std::vector<std::string> refused;
   float length = 1;
   std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                             const OnArrival& on_arrival) override {
+                             Intake& intake) override {
     Traffic traffic;
     for (const int client : chosen.clients) {
       const Plan plan = plan_for(client);
@@ -313,7 +313,7 @@ struct SharingTransport : FakeClients {
                      .steps = 1 + client,
                      .metrics = {{"all", 1.0 * client}, {"of_" + std::to_string(client), 7}}}};
       Count(plan, arrival, traffic);
-      if (auto why = on_arrival(std::move(arrival))) refused.push_back(TextOf(*why));
+      if (auto why = intake.Add(std::move(arrival))) refused.push_back(TextOf(*why));
     }
     return traffic;
   }
@@ -359,12 +359,12 @@ struct HostileTransport : FakeTransport {
   std::vector<std::string> refused;
 
   std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                             const OnArrival& on_arrival) override {
+                             Intake& intake) override {
     for (const int client : chosen.clients) {
       if (client == 1 && silent) continue;
       Arrival arrival = Answer(plan_for(client), client);
       if (client == 1 && spoil) spoil(arrival);
-      if (auto why = on_arrival(std::move(arrival))) refused.push_back(TextOf(*why));
+      if (auto why = intake.Add(std::move(arrival))) refused.push_back(TextOf(*why));
     }
     return Traffic{};
   }
@@ -429,11 +429,11 @@ TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
     std::vector<double> by;
     std::vector<std::string> refused;
     std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                               const OnArrival& on_arrival) override {
+                               Intake& intake) override {
       for (const int client : chosen.clients) {
         auto model = Clone(plan_for(client).model);
         model.at("a")[0] += by[static_cast<size_t>(client)];
-        if (auto why = on_arrival({.client = client,
+        if (auto why = intake.Add({.client = client,
                                    .model = std::move(model),
                                    .report = {.images = 1, .steps = 1}})) {
           refused.push_back(TextOf(*why));

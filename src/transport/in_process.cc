@@ -42,7 +42,7 @@ std::vector<int> InProcess::Available() {
 }
 
 std::optional<Traffic> InProcess::Run(const PlanFor& plan_for, const Chosen& chosen,
-                                      const OnArrival& on_arrival) {
+                                      Intake& intake) {
   std::mutex step_mutex, arrival_mutex;  // of the caller's functions
   RoundHooks hooks = hooks_;
   if (hooks_.on_step) {
@@ -77,7 +77,7 @@ std::optional<Traffic> InProcess::Run(const PlanFor& plan_for, const Chosen& cho
     const std::lock_guard lock(arrival_mutex);
     traffic.down += BytesOf(plan.model) + BytesOf(plan.remote.rows);
     traffic.up += BytesOf(arrival.model) + BytesOf(arrival.features);
-    if (const auto why = on_arrival(std::move(arrival))) {
+    if (const auto why = intake.Add(std::move(arrival))) {
       throw UsageError("round {}, client {}: {}", plan.round + 1, client, TextOf(*why));
     }
   };

@@ -32,7 +32,7 @@ class InProcess : public Transport {
   // Every client of the round is waited for. An update that is refused ends the run by a usage
   // error: in a simulation nobody is hostile, training has gone wrong.
   std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                             const OnArrival& on_arrival) override;
+                             Intake& intake) override;
 
  private:
   Clients clients_;

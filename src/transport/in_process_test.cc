@@ -7,6 +7,7 @@
 #include "method/ccl.h"
 #include "method/fedca.h"
 #include "tests/folders.h"
+#include "tests/function_intake.h"
 
 namespace kindred {
 namespace {
@@ -52,8 +53,6 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
   NamedTensors global = Clone(MakeMethod(context)->Shared());
   std::map<int, at::Tensor> shared;
   for (int round = 0; round < 2; ++round) {
-    WeightedMean mean;
-    std::map<int, at::Tensor> features;
     const auto plan_for = [&](int client) {
       const auto others = shared.find(1 - client);
       return Plan{.round = round,
@@ -62,12 +61,14 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
                   .model = global,
                   .remote = {others == shared.end() ? at::Tensor() : others->second, {}}};
     };
-    const auto add = [&](Arrival&& arrival) -> std::optional<Refused> {
+    WeightedMean mean;
+    std::map<int, at::Tensor> features;
+    FunctionIntake intake([&](Arrival&& arrival) -> std::optional<Refused> {
       mean.Add(arrival.model, arrival.report.images);
       if (arrival.features.defined()) features[arrival.client] = arrival.features;
       return std::nullopt;
-    };
-    transport.Run(plan_for, {.clients = transport.Available(), .wanted = 2}, add);
+    });
+    transport.Run(plan_for, {.clients = transport.Available(), .wanted = 2}, intake);
     global = mean.Take();
     shared = features;
   }

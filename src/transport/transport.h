@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "client/round.h"
 #include "transport/refusal.h"
 
@@ -21,22 +22,41 @@ struct Arrival {
   ClientReport report;
 };
 
-// Called once for each update, never twice at a time, in any order. Says why an update is refused;
-// nullopt: it counts.
-using OnArrival = std::function<std::optional<Refused>(Arrival&& arrival)>;
+// What the intake of one process has of a round, for that of another process of the same program.
+struct IntakePart {
+  Bytes reports;  // of each update all but its model
+  Bytes models;   // as the rule has them (Aggregate::Part)
+};
+
+// What a round does with the updates that come in.
+class Intake {
+ public:
+  virtual ~Intake() = default;
+
+  // Takes an update; never called twice at a time, in any order of clients. Says why it is refused;
+  // nullopt: it counts.
+  virtual std::optional<Refused> Add(Arrival&& arrival) = 0;
+
+  // What has been added,
+  virtual IntakePart Part() const = 0;
+  // which another process of this run takes as if each update had been added there.
+  virtual void Merge(const IntakePart& part) = 0;
+};
 
 // What a client of the round is to be sent. May be called from several threads, until Run returns.
 using PlanFor = std::function<Plan(int client)>;
 
 // Whom a round asks.
 struct Chosen {
+  int round = 0;
   std::vector<int> clients;
   int wanted = 0;  // the round may end when so many updates count
 };
 
-// Bytes that went over the wire, or would have.
+// What a round cost.
 struct Traffic {
-  uint64_t down = 0, up = 0;
+  uint64_t down = 0, up = 0;  // bytes that went over the wire, or would have
+  double cpu_seconds = 0;     // of other processes of this run
 };
 
 class Transport {
@@ -46,11 +66,11 @@ class Transport {
   // The clients that a round may ask, in rising order; waits until there are enough.
   virtual std::vector<int> Available() = 0;
 
-  // Hands their plans to the clients and what comes back to `on_arrival`; returns when the round is
-  // over: as many as are wanted are in, or as its own rules say. Nothing: too few came and no more
-  // will; what came does not count, and the round is to be tried again with those there are.
+  // Hands their plans to the clients and what comes back to `intake`; returns when the round is
+  // over: as many as are wanted are in, or as its own rules say. nullopt: too few updates came;
+  // discard them and try the round again with the clients there are.
   virtual std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
-                                     const OnArrival& on_arrival) = 0;
+                                     Intake& intake) = 0;
 };
 
 }  // namespace kindred

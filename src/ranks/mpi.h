@@ -3,15 +3,15 @@
 
 #include <memory>
 
-#include "base/ranks.h"
+#include "ranks/ranks.h"
 
 namespace kindred {
 
 // Whether this program can run on MPI at all.
 bool HasMpi();
 
-// The job that this process is a rank of; one rank when no launcher started it. Throws a usage
-// error when one did and the program was built without MPI. Not twice in a process.
+// The job that this process is a rank of; null when no launcher started it. Throws a usage error
+// when one did and the program was built without MPI. Not twice in a process.
 std::unique_ptr<Ranks> OpenRanks();
 
 }  // namespace kindred

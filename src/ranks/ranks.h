@@ -1,10 +1,7 @@
-// The processes that share the clients of a run, of which this is one. Rank 0 leads: it writes the
-// run's files.
+// The processes that share the clients of a run, of which this is one. Rank 0 leads: it runs the
+// rounds and writes the run's files.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "base/file.h"
@@ -20,12 +17,7 @@ class Ranks {
   virtual int Rank() const = 0;
   virtual int Size() const = 0;
   bool Leads() const { return Rank() == 0; }
-  bool Alone() const { return Size() == 1; }
 
-  // Numbers of 128 bits, their halves apart: rank 0's become the sums over the ranks.
-  virtual void Sum(std::span<uint64_t> low, std::span<uint64_t> high) = 0;
-  // Rank 0's become the largest of the ranks.
-  virtual void Max(std::span<int64_t> values) = 0;
   // Rank 0 gets the bytes of all, in the order of ranks; the others nothing.
   virtual std::vector<Bytes> Gather(const Bytes& own) = 0;
   // Rank 0's bytes become everybody's.
@@ -41,11 +33,8 @@ class Ranks {
   [[noreturn]] virtual void Abort(int code) = 0;
 
   // Seconds spent so far: on the way, and waiting for the slowest.
-  virtual double Talking() const { return 0; }
-  virtual double Waiting() const { return 0; }
+  virtual double Talking() const = 0;
+  virtual double Waiting() const = 0;
 };
-
-// A run of one process.
-std::unique_ptr<Ranks> OneRank();
 
 }  // namespace kindred

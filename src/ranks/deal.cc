@@ -1,4 +1,4 @@
-#include "partition/deal.h"
+#include "ranks/deal.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "transport/mpi.h"
+#include "ranks/mpi.h"
 
 #include <cstdlib>
 #include <string>
@@ -26,26 +26,10 @@ bool StartedByLauncher() {
 
 #ifdef KINDRED_MPI
 
-constexpr size_t kBlock = 1 << 16;           // numbers summed at a time
 constexpr uint64_t kMostBytes = 1ull << 28;  // in a message: MPI counts in ints
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// A number of 128 bits as it travels.
-struct Wide {
-  uint64_t low, high;
-};
-
-void AddWide(void* from, void* to, int* count, MPI_Datatype*) {
-  const Wide* more = static_cast<const Wide*>(from);
-  Wide* sums = static_cast<Wide*>(to);
-  for (int i = 0; i < *count; ++i) {
-    const uint64_t low = sums[i].low + more[i].low;
-    sums[i].high += more[i].high + (low < more[i].low);
-    sums[i].low = low;
-  }
 }
 
 // Errors end the job with MPI's own line: its default, and what a lost rank comes to.
@@ -57,44 +41,13 @@ class MpiRanks final : public Ranks {
     Check(given >= MPI_THREAD_FUNNELED, "this MPI does not work beside threads");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    MPI_Type_contiguous(2, MPI_UINT64_T, &wide_);
-    MPI_Type_commit(&wide_);
-    MPI_Op_create(&AddWide, /*commute=*/1, &add_);
   }
-  ~MpiRanks() override {
-    MPI_Op_free(&add_);
-    MPI_Type_free(&wide_);
-    MPI_Finalize();
-  }
+  ~MpiRanks() override { MPI_Finalize(); }
 
   int Rank() const override { return rank_; }
   int Size() const override { return size_; }
   double Talking() const override { return talking_; }
   double Waiting() const override { return waiting_; }
-
-  // Exact, so the order in which a library adds does not matter.
-  void Sum(std::span<uint64_t> low, std::span<uint64_t> high) override {
-    const Stopwatch watch(talking_);
-    std::vector<Wide> own(std::min(kBlock, low.size())), all(Leads() ? own.size() : 0);
-    for (size_t start = 0; start < low.size(); start += kBlock) {
-      const size_t count = std::min(kBlock, low.size() - start);
-      for (size_t i = 0; i < count; ++i) own[i] = {low[start + i], high[start + i]};
-      MPI_Reduce(own.data(), all.data(), static_cast<int>(count), wide_, add_, 0, MPI_COMM_WORLD);
-      if (!Leads()) continue;
-      for (size_t i = 0; i < count; ++i) {
-        low[start + i] = all[i].low;
-        high[start + i] = all[i].high;
-      }
-    }
-  }
-
-  void Max(std::span<int64_t> values) override {
-    const Stopwatch watch(talking_);
-    std::vector<int64_t> most(values.begin(), values.end());
-    MPI_Reduce(values.data(), most.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX, 0,
-               MPI_COMM_WORLD);
-    if (Leads()) std::copy(most.begin(), most.end(), values.begin());
-  }
 
   std::vector<Bytes> Gather(const Bytes& own) override {
     const Stopwatch watch(talking_);
@@ -179,8 +132,6 @@ class MpiRanks final : public Ranks {
   };
 
   int rank_ = 0, size_ = 1;
-  MPI_Datatype wide_;
-  MPI_Op add_;
   double talking_ = 0, waiting_ = 0;
 };
 
@@ -193,7 +144,7 @@ class MpiRanks final : public Ranks {
 bool HasMpi() { return true; }
 
 std::unique_ptr<Ranks> OpenRanks() {
-  if (!StartedByLauncher()) return OneRank();
+  if (!StartedByLauncher()) return nullptr;
   return std::make_unique<MpiRanks>();
 }
 
@@ -202,7 +153,7 @@ std::unique_ptr<Ranks> OpenRanks() {
 bool HasMpi() { return false; }
 
 std::unique_ptr<Ranks> OpenRanks() {
-  if (!StartedByLauncher()) return OneRank();
+  if (!StartedByLauncher()) return nullptr;
   throw UsageError(
       "started by mpirun or srun, but this kindred was built without MPI: each of its processes "
       "would train alone; install libopenmpi-dev and build again, or start it by itself");

@@ -1,0 +1,127 @@
+#include "server/round_intake.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "aggregate/weighted_mean.h"
+#include "base/error.h"
+#include "model/distance.h"
+#include "server/capped_weights.h"
+#include "wire/wire.h"
+
+namespace kindred {
+namespace {
+
+using Value = nlohmann::json;
+
+// Features as bytes: both processes are of one program, so the machine's own floats will do.
+Value ToValue(const Arrival& arrival) {
+  const ClientReport& report = arrival.report;
+  Value value = {{"client", arrival.client}, {"images", report.images}, {"loss", report.loss},
+                 {"steps", report.steps},    {"seen", report.seen},     {"rows", 0},
+                 {"metrics", report.metrics}};
+  if (arrival.features.defined()) {
+    const Content content(arrival.features, Precision::kFloat);
+    Bytes bytes(content.size());
+    content.Read(0, bytes);
+    value["rows"] = arrival.features.size(0);
+    value["width"] = arrival.features.size(1);
+    value["features"] = Value::binary(std::move(bytes));
+  }
+  return value;
+}
+
+Arrival FromValue(const Value& value) {
+  Arrival arrival = {.client = value.at("client"),
+                     .model = {},
+                     .features = {},
+                     .report = {.images = value.at("images"),
+                                .loss = value.at("loss"),
+                                .steps = value.at("steps"),
+                                .seen = value.at("seen"),
+                                .metrics = value.at("metrics").get<Metrics>()}};
+  if (const int64_t rows = value.at("rows"); rows > 0) {
+    arrival.features =
+        UnpackRows(value.at("features").get_binary(), rows, value.at("width"), Precision::kFloat);
+  }
+  return arrival;
+}
+
+// Of an even number the lower one: of two clients the hostile one does not set the measure.
+double LowerMedian(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+}  // namespace
+
+RoundIntake::RoundIntake(const RoundLoopOptions& options, const std::vector<int>& asked,
+                         const ServerState& state)
+    : options_(options),
+      state_(state),
+      shared_(state.pool.All()),
+      usual_(state.usual),
+      rule_(MakeRule(options.rule)) {
+  if (usual_.norm == 0 && options.limits.norm_ratio > 0) usual_ = {NormOf(state.global), 0};
+  if (!options.images_of) return;
+  for (const int client : asked) enrolled_[client] = options.images_of(client);
+  weights_ = CappedWeights(enrolled_, options.limits.max_share);
+}
+
+std::optional<Refused> RoundIntake::Add(Arrival&& arrival) {
+  if (arrivals_.contains(arrival.client))
+    return Refused{Refusal::kNumbers, "a second update of a round"};
+  const auto enrolled = enrolled_.find(arrival.client);
+  if (options_.images_of && enrolled == enrolled_.end())
+    return Refused{Refusal::kNumbers, "of a client not asked"};
+  const UpdateLimits limits = {.global = state_.global,
+                               .enrolled = options_.images_of ? enrolled->second : 0,
+                               .most_images = WeightedMean::kMostWeight - 1 - weight_,
+                               .epochs = options_.train.epochs,
+                               .batch = options_.train.batch,
+                               .max_norm = options_.limits.max_norm,
+                               .norm_ratio = options_.limits.norm_ratio,
+                               .usual = usual_,
+                               .features_width = options_.features_width,
+                               .features_most = options_.features_most,
+                               .shared = &shared_};
+  double norm = 0;
+  if (auto why = WhyNotUpdate(arrival, limits, &norm)) return why;
+  weight_ += arrival.report.images;
+  norms_[arrival.client] = norm;
+  rule_->Add(arrival.client, std::move(arrival.model),
+             options_.images_of ? weights_.at(arrival.client) : arrival.report.images);
+  arrival.model.clear();
+  arrivals_.emplace(arrival.client, std::move(arrival));
+  return std::nullopt;
+}
+
+IntakePart RoundIntake::Part() const {
+  Value reports = Value::array();
+  for (const auto& [client, arrival] : arrivals_) {
+    reports.push_back(ToValue(arrival));
+    reports.back()["norm"] = norms_.at(client);
+  }
+  return {Value::to_cbor(reports), rule_->Part()};
+}
+
+void RoundIntake::Merge(const IntakePart& part) {
+  for (const auto& report : Value::from_cbor(part.reports)) {
+    Arrival arrival = FromValue(report);
+    weight_ += arrival.report.images;
+    norms_[arrival.client] = report.at("norm");
+    Check(arrivals_.emplace(arrival.client, std::move(arrival)).second, "a client is merged twice");
+  }
+  rule_->Merge(part.models);
+}
+
+UsualDelta RoundIntake::Usual() const {
+  std::vector<double> norms, steps;
+  for (const auto& [client, arrival] : arrivals_) {
+    norms.push_back(norms_.at(client));
+    steps.push_back(static_cast<double>(arrival.report.steps));
+  }
+  return {LowerMedian(norms), LowerMedian(steps)};
+}
+
+}  // namespace kindred

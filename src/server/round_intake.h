@@ -1,0 +1,48 @@
+// The updates of a round as they come in: each is checked whole, then counts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "aggregate/rule.h"
+#include "server/round_loop.h"
+#include "server/update_checks.h"
+#include "transport/transport.h"
+
+namespace kindred {
+
+class RoundIntake : public Intake {
+ public:
+  // `options` and `state` must outlive it; the state is that of the round's beginning, `asked` the
+  // clients of the whole round.
+  RoundIntake(const RoundLoopOptions& options, const std::vector<int>& asked,
+              const ServerState& state);
+
+  std::optional<Refused> Add(Arrival&& arrival) override;
+  IntakePart Part() const override;
+  void Merge(const IntakePart& part) override;
+
+  // By client, without their models.
+  const std::map<int, Arrival>& Arrivals() const { return arrivals_; }
+
+  // What the rule makes of the models, of which there must be some.
+  NamedTensors Model() { return rule_->Take(); }
+
+  // How far a usual update of this round went.
+  UsualDelta Usual() const;
+
+ private:
+  const RoundLoopOptions& options_;
+  const ServerState& state_;
+  OrderedRows shared_;  // the pool's
+  UsualDelta usual_;
+  std::map<int, int64_t> enrolled_, weights_;  // of those asked
+  std::unique_ptr<Aggregate> rule_;
+  std::map<int, Arrival> arrivals_;
+  std::map<int, double> norms_;  // |theta_c - theta|
+  int64_t weight_ = 0;
+};
+
+}  // namespace kindred
