@@ -58,7 +58,7 @@ double Overhead(Federation& federation, const std::filesystem::path& folder) {
     for (int c = 0; c < federation.partition.Clients(); ++c) {
       mean.Add(Clone(federation.global), 10);  // an update's copy and its sum
     }
-    SaveCheckpoint(folder, {.next_round = 1, .server = {.global = mean.Take()}, .progress = "{}"},
+    SaveCheckpoint(folder, {.next_round = 1, .server = {.global = mean.Finish()}, .progress = "{}"},
                    federation.store);
   });
 }

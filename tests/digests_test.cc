@@ -62,7 +62,7 @@ const nlohmann::json kPinned = {{"pinned", "avx2"},
                                 {"libxsmm", "hsw"}};
 
 // Why digests cannot be compared here with those of others; empty: they can.
-std::string WhyNotComparable() {
+std::string CheckComparable() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return "a sanitizer's build compiles kernels otherwise, and the emulator does not run it";
 #else
@@ -71,9 +71,10 @@ std::string WhyNotComparable() {
 }
 
 void ExpectRecorded(const std::string& what, const std::string& arguments) {
-  if (const auto why = WhyNotComparable(); !why.empty()) GTEST_SKIP() << why;
+  if (const auto why = CheckComparable(); !why.empty()) GTEST_SKIP() << why;
   const auto summary = Trained(arguments);
   EXPECT_EQ(summary.value("libraries", "{}"_json), kPinned);
+  ASSERT_TRUE(kRecorded.contains(what)) << "record the digest of a new method above: " << summary;
   EXPECT_EQ(summary.value("model_digest", ""), kRecorded.at(what))
       << what << " on " << CpuName() << ", kernels " << summary.value("libraries", "{}"_json);
 }
@@ -94,7 +95,7 @@ TEST(Digest, OfEveryMethodIsTheRecordedOne) {
 }
 
 TEST(Digest, OfTheDemoIsTheRecordedOne) {
-  if (const auto why = WhyNotComparable(); !why.empty()) GTEST_SKIP() << why;
+  if (const auto why = CheckComparable(); !why.empty()) GTEST_SKIP() << why;
   const TemporaryFolder folder = TestFolder();
   const Ran got = Kindred(folder, "data get fashion-mnist");
   if (got.code != 0) GTEST_SKIP() << "no fashion-mnist: " << got.err;
@@ -122,7 +123,7 @@ TEST(Digest, IsTheSameWhateverTheEnvironmentSays) {
 }
 
 TEST(Digest, IsTheSameOnEmulatedCpusWithAvx2) {
-  if (const auto why = WhyNotComparable(); !why.empty()) GTEST_SKIP() << why;
+  if (const auto why = CheckComparable(); !why.empty()) GTEST_SKIP() << why;
   if (std::string(KINDRED_QEMU).ends_with("NOTFOUND")) GTEST_SKIP() << "no qemu-x86_64";
   for (const std::string engine : {"fast", "torch"}) {
     const std::string arguments = "--config " + kConfigs +

@@ -116,6 +116,8 @@ TEST(Federation, HasTheDigestOfTheSimulationAndLeavesTheModelWithEveryClient) {
   }
   const Ran exported = Kindred(federation.folder, "export --run joined-3 --out exported");
   EXPECT_EQ(exported.code, 0) << exported.err;
+  const Ran used = Kindred(federation.folder, "eval knn --run exported --set eval.limit=20");
+  EXPECT_EQ(used.code, 0) << used.err;  // of a federation, whose partition nobody here can deal
   const Ran again =
       Kindred(federation.folder, "join --kit kit-c0 --config " + kTinyFile + " --out joined-0");
   EXPECT_EQ(again.code, 0) << again.err;

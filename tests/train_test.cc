@@ -140,7 +140,7 @@ TEST(Train, EveryRuleHasOneModelForAnyWorkers) {
     EXPECT_TRUE(digests.insert(DigestIn(folder, rule + "1")).second) << rule;
   }
   ExpectFailure(Kindred(folder, kTinySix + " --set server.rule=krum --set server.byzantine=40"), 2,
-                "needs 83 clients a round");
+                "needs 83 clients per round");
   const Ran bound = Kindred(folder, kTinySix + " --set server.max_norm=1e-9 --out bound");
   EXPECT_EQ(bound.code, 2);
   EXPECT_NE(bound.err.find("norm: "), std::string::npos) << bound.err;

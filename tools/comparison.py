@@ -96,13 +96,13 @@ def run(kindred, want, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", default="table", choices=("trials", "table"))
+    parser.add_argument("part", nargs="?", choices=("trials", "table"), help="without it: --plan")
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--kindred", default=str(ROOT / "build/release/kindred"))
     parser.add_argument("--runs", type=pathlib.Path, default=ROOT / "runs/comparison")
     options = parser.parse_args()
     numbers = Numbers()
-    if options.plan:
+    if options.plan or options.part is None:
         for part in ("trials", "table"):
             with numbers:
                 missing = [want for want in wanted(part) if not numbers.has(want)]
@@ -113,7 +113,7 @@ def main():
         return
     os.nice(19)
     group = pathlib.Path("/proc/self/autogroup")  # where sessions share the processor, nice alone does not tell
-    if group.exists():
+    if group.exists() and os.getsid(0) == os.getpid():  # not the whole of a user's shell
         group.write_text("19")
     options.runs.mkdir(parents=True, exist_ok=True)
     for want in wanted(options.part):

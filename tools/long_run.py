@@ -132,7 +132,7 @@ def main():
         return
     os.nice(19)
     group = pathlib.Path("/proc/self/autogroup")  # where sessions share the processor, nice alone does not tell
-    if group.exists():
+    if group.exists() and os.getsid(0) == os.getpid():  # not the whole of a user's shell
         group.write_text("19")
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(SystemExit(0)))
     options.runs.mkdir(parents=True, exist_ok=True)

@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- results: tools/readme_results.py -->", "<!-- end of results -->"
 SETTINGS = {"oneclass": "10 clients, one class each", "noniid1": "5 clients, two classes each", "iid": "5 clients, IID",
             "centralized": "one client, all images"}
-METHODS = {"simclr": "FedSimCLR", "cl": "CL: momentum contrast", "ccl": "CCL: with feature fusion and matching",
-           "fedca": "FedCA", "deepcluster": "FedDC", "swav": "FedSwAV", "rotation": "FedRot"}
+METHODS = {"simclr": "FedSimCLR", "cl": "CL: momentum contrast", "ccl ccl.lambda=0": "CL+FF: with feature fusion",
+           "ccl": "CCL: with feature fusion and matching", "fedca": "FedCA", "deepcluster": "FedDC", "swav": "FedSwAV", "rotation": "FedRot"}
 
 
 def cell(numbers, best):
@@ -29,8 +29,9 @@ def cell(numbers, best):
 def table(rows):
     numbers = {}
     for row in rows:
-        if row["dataset"] == "cifar10" and not row["settings"]:
-            numbers.setdefault((row["method"], row["setting"]), []).append(float(row["linear"]))
+        method = f"{row['method']} {row['settings']}".strip()
+        if row["dataset"] == "cifar10" and method in METHODS:
+            numbers.setdefault((method, row["setting"]), []).append(float(row["linear"]))
     lines = ["| | " + " | ".join(SETTINGS.values()) + " |", "|---" * (len(SETTINGS) + 1) + "|"]
     for method, title in METHODS.items():
         cells = []

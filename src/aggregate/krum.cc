@@ -10,7 +10,7 @@
 
 namespace kindred {
 
-NamedTensors Krum::Take() {
+NamedTensors Krum::Finish() {
   const ModelsByClient& models = Models();
   const auto n = static_cast<int64_t>(models.size());
   const int64_t nearest = n - byzantine_ - 2;

@@ -16,7 +16,7 @@ namespace kindred {
 class Krum : public KeptModels {
  public:
   explicit Krum(int byzantine) : byzantine_(byzantine) {}
-  NamedTensors Take() override;
+  NamedTensors Finish() override;
 
  private:
   int byzantine_;

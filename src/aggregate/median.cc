@@ -11,6 +11,6 @@ NamedTensors MedianOf(const ModelsByClient& models) {
   });
 }
 
-NamedTensors Median::Take() { return MedianOf(Models()); }
+NamedTensors Median::Finish() { return MedianOf(Models()); }
 
 }  // namespace kindred

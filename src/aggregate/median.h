@@ -11,7 +11,7 @@ namespace kindred {
 // hostile every value lies between two honest ones. Does not weigh by images.
 class Median : public KeptModels {
  public:
-  NamedTensors Take() override;
+  NamedTensors Finish() override;
 };
 
 NamedTensors MedianOf(const ModelsByClient& models);

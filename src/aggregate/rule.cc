@@ -16,7 +16,7 @@ class MeanRule : public Aggregate {
   void Add(int, NamedTensors model, int64_t weight) override { mean_.Add(model, weight); }
   Bytes Part() const override { return mean_.Part(); }
   void Merge(const Bytes& part) override { mean_.Merge(part); }
-  NamedTensors Take() override { return mean_.Take(); }
+  NamedTensors Finish() override { return mean_.Finish(); }
 
  private:
   WeightedMean mean_;
@@ -49,7 +49,8 @@ void CheckRule(const RuleOptions& options, int clients) {
   const int least = RuleNamed(options.rule).least_clients(options);
   if (clients < least) {
     throw UsageError(
-        "server.rule = {}: needs {} clients a round, there are {}; ask more of them{}, or take "
+        "server.rule = {}: needs {} clients per round, but there are {}; ask more of them{}, or "
+        "take "
         "another rule",
         options.rule, least, clients, options.rule == "krum" ? ", lower server.byzantine" : "");
   }

@@ -29,7 +29,7 @@ class Aggregate {
 
   // The model made of those added, which must be some. Integer tensors (counters) give their
   // maximum; what is positive in every model (running variances) is never negative.
-  virtual NamedTensors Take() = 0;
+  virtual NamedTensors Finish() = 0;
 };
 
 // Throws a usage error unless a round of so many clients is enough for the rule.

@@ -44,7 +44,7 @@ std::vector<RuleUpdate> HonestUpdates(int count, int64_t size = 700) {
 NamedTensors ApplyRule(const RuleOptions& options, const std::vector<RuleUpdate>& updates) {
   const auto rule = MakeRule(options);
   for (const auto& each : updates) rule->Add(each.client, Clone(each.model), each.weight);
-  return rule->Take();
+  return rule->Finish();
 }
 
 // The largest |difference| of the values named "a".
@@ -92,7 +92,7 @@ TEST(Rules, MergingPartsOfOtherProcessesIsAddingAll) {
         rules[i % parts]->Add(each.client, Clone(each.model), each.weight);
       }
       for (size_t i = 1; i < parts; ++i) rules[0]->Merge(rules[i]->Part());
-      EXPECT_EQ(DigestOf(rules[0]->Take()), all) << kind.name << " " << parts;
+      EXPECT_EQ(DigestOf(rules[0]->Finish()), all) << kind.name << " " << parts;
     }
   }
 }
@@ -150,7 +150,7 @@ TEST(Rules, WeightsCountForTheMeanAlone) {
 TEST(Rules, AreRefusedWhereARoundHasTooFewClients) {
   CheckRule({.rule = "mean"}, 1);
   CheckRule({.rule = "krum", .byzantine = 1}, 5);
-  ExpectError(ExitCode::kUsage, "needs 5 clients a round, there are 4",
+  ExpectError(ExitCode::kUsage, "needs 5 clients per round, but there are 4",
               [] { CheckRule({.rule = "krum", .byzantine = 1}, 4); });
   ExpectError(ExitCode::kUsage, "needs 3 clients", [] { CheckRule({.rule = "median"}, 2); });
   ExpectError(ExitCode::kUsage, "no such rule", [] { MakeRule({.rule = "mode"}); });

@@ -11,7 +11,7 @@ size_t TrimmedAtEachEnd(double share, size_t clients) {
   return std::min(static_cast<size_t>(std::max(0.0, wanted)), (clients - 1) / 2);
 }
 
-NamedTensors TrimmedMean::Take() {
+NamedTensors TrimmedMean::Finish() {
   const size_t cut = TrimmedAtEachEnd(share_, Models().size());
   return ValueByValue(Models(), [&](const SortedValues& sorted, std::span<float> out) {
     const size_t kept = sorted.count - 2 * cut;

@@ -16,7 +16,7 @@ size_t TrimmedAtEachEnd(double share, size_t clients);
 class TrimmedMean : public KeptModels {
  public:
   explicit TrimmedMean(double share) : share_(share) {}
-  NamedTensors Take() override;
+  NamedTensors Finish() override;
 
  private:
   double share_;

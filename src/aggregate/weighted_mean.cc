@@ -125,7 +125,7 @@ void WeightedMean::Merge(const Bytes& bytes) {
   weight_ += weight;
 }
 
-NamedTensors WeightedMean::Take() const {
+NamedTensors WeightedMean::Finish() const {
   Check(weight_ > 0, "the mean of nothing");
   NamedTensors mean;
   for (const auto& [name, sum] : sums_) {

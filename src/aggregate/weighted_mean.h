@@ -34,7 +34,7 @@ class WeightedMean {
   int64_t Weight() const { return weight_; }
 
   // The mean of what was added, which must be something.
-  NamedTensors Take() const;
+  NamedTensors Finish() const;
 
  private:
   struct Sum {

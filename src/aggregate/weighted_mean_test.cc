@@ -16,13 +16,13 @@ namespace {
 NamedTensors MeanOf(const std::vector<std::pair<NamedTensors, int64_t>>& models) {
   WeightedMean mean;
   for (const auto& [model, weight] : models) mean.Add(model, weight);
-  return mean.Take();
+  return mean.Finish();
 }
 
 float OneMean(const std::vector<std::pair<float, int64_t>>& values) {
   WeightedMean mean;
   for (const auto& [value, weight] : values) mean.Add({{"a", torch::full({1}, value)}}, weight);
-  return mean.Take().at("a").item<float>();
+  return mean.Finish().at("a").item<float>();
 }
 
 // Values of magnitudes 1e-12 to 1e4, some of them negative, zero or denormal.
@@ -91,7 +91,7 @@ TEST(WeightedMean, OrderOfAddingChangesNoBit) {
   for (int shuffle = 0; shuffle < 20; ++shuffle) {
     WeightedMean mean;
     for (const auto& each : models) mean.Add(each.model, each.weight);
-    const auto digest = DigestOf(mean.Take());
+    const auto digest = DigestOf(mean.Finish());
     if (shuffle == 0) expected = digest;
     EXPECT_EQ(digest, expected) << shuffle;
     rng.Shuffle(std::span(models));
@@ -99,7 +99,7 @@ TEST(WeightedMean, OrderOfAddingChangesNoBit) {
   ++models[0].weight;
   WeightedMean other;
   for (const auto& each : models) other.Add(each.model, each.weight);
-  EXPECT_NE(DigestOf(other.Take()), expected) << "the test must be able to see a bit";
+  EXPECT_NE(DigestOf(other.Finish()), expected) << "the test must be able to see a bit";
 }
 
 TEST(WeightedMean, MergingGroupsIsAddingAllBitForBit) {
@@ -114,7 +114,7 @@ TEST(WeightedMean, MergingGroupsIsAddingAllBitForBit) {
     WeightedMean merged;
     for (const auto& part : parts) merged.Merge(part.Part());
     EXPECT_EQ(merged.Weight(), all.Weight());
-    EXPECT_EQ(DigestOf(merged.Take()), DigestOf(all.Take())) << groups;
+    EXPECT_EQ(DigestOf(merged.Finish()), DigestOf(all.Finish())) << groups;
   }
 }
 
@@ -123,10 +123,10 @@ TEST(WeightedMean, MergingNothingChangesNothing) {
   mean.Add({{"a", torch::full({1}, 3.0f)}}, 2);
   mean.Merge(WeightedMean().Part());
   EXPECT_EQ(mean.Weight(), 2);
-  EXPECT_EQ(mean.Take().at("a").item<float>(), 3);
+  EXPECT_EQ(mean.Finish().at("a").item<float>(), 3);
   WeightedMean empty;
   empty.Merge(mean.Part());
-  EXPECT_EQ(DigestOf(empty.Take()), DigestOf(mean.Take()));
+  EXPECT_EQ(DigestOf(empty.Finish()), DigestOf(mean.Finish()));
 }
 
 TEST(WeightedMean, IsTheMeanWithinAnUlp) {
@@ -134,7 +134,7 @@ TEST(WeightedMean, IsTheMeanWithinAnUlp) {
   const auto models = MeanModels(20, kSize);
   WeightedMean mean;
   for (const auto& each : models) mean.Add(each.model, each.weight);
-  const auto taken = mean.Take();
+  const auto taken = mean.Finish();
   const float* got = taken.at("a").data_ptr<float>();
   for (int64_t j = 0; j < kSize; ++j) {
     // long double has 64 bits; what 20 sums of it may lose is allowed beside the float's ulp, and
@@ -206,7 +206,7 @@ TEST(WeightedMean, CountersGiveTheirMaximum) {
   a.Add(counter(1, 8), 1);
   b.Add(counter(2, 7), 1);
   a.Merge(b.Part());
-  EXPECT_TRUE(torch::equal(a.Take().at("n"), torch::tensor({2, 8}, torch::kInt64)));
+  EXPECT_TRUE(torch::equal(a.Finish().at("n"), torch::tensor({2, 8}, torch::kInt64)));
 }
 
 TEST(WeightedMean, RefusesWhatDivergingTrainingSends) {
@@ -227,11 +227,11 @@ TEST(WeightedMean, RefusesWhatDivergingTrainingSends) {
 TEST(WeightedMean, TakingTwiceGivesTheSame) {
   WeightedMean mean;
   mean.Add({{"a", torch::ones({2})}}, 1);
-  const auto first = mean.Take();
+  const auto first = mean.Finish();
   first.at("a").fill_(9);
-  EXPECT_EQ(mean.Take().at("a")[0].item<float>(), 1);
+  EXPECT_EQ(mean.Finish().at("a")[0].item<float>(), 1);
   mean.Add({{"a", torch::full({2}, 3.0f)}}, 1);
-  EXPECT_EQ(mean.Take().at("a")[0].item<float>(), 2);
+  EXPECT_EQ(mean.Finish().at("a")[0].item<float>(), 2);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace kindred {
 // than one; small pictures are enlarged by a whole factor. pictures: planar bytes, row after row.
 DecodedImage PictureSheet(const std::vector<Bytes>& pictures, int columns, const ImageShape& shape);
 
-// One row an image, two groups of rows side by side: the original, then its two views of the first
+// One row per image, two groups of rows side by side: the original, then its two views of the first
 // epoch (round 0, client 0). Pixels are enlarged so that a person can see them.
 DecodedImage PreviewSheet(const Images& images, std::span<const int> samples,
                           const ViewRecipe& recipe, uint64_t seed);

@@ -335,8 +335,16 @@ std::optional<Config::Excess> Config::BeyondLimits(const std::set<std::string>& 
     const Key* limit = FindOrNull(bound);
     Check(limit != nullptr, "no such limit: " + bound);
     const int value = *std::get<int*>(key.field), most = *std::get<int*>(limit->field);
-    if (value <= most) continue;
-    return Excess{key.name, std::to_string(value), limit->name, std::to_string(most)};
+    if (value > most) {
+      return Excess{key.name, std::to_string(value), limit->name, std::to_string(most), false};
+    }
+    if (key.allowed.client_least.empty()) continue;
+    limit = FindOrNull(key.allowed.client_least);
+    Check(limit != nullptr, "no such limit: " + key.allowed.client_least);
+    const int least = *std::get<int*>(limit->field);
+    if (value < least) {
+      return Excess{key.name, std::to_string(value), limit->name, std::to_string(least), true};
+    }
   }
   return std::nullopt;
 }

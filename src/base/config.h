@@ -28,6 +28,8 @@ struct Allowed {
   // The client's own key that bounds this one in a federation. Empty: a whole number is bounded by
   // client.max_number, others by `most` alone.
   std::string client_limit = {};
+  // The client's own key below which a coordinator may not set this one; empty: none.
+  std::string client_least = {};
 };
 
 class Config {
@@ -68,9 +70,10 @@ class Config {
   // "key = value" of each key that a coordinator sends to its clients.
   std::vector<std::string> ForClients() const;
 
-  // A key whose value is beyond what the client allows.
+  // A key whose value is beyond what the client allows: above `limit`, or below it.
   struct Excess {
-    std::string key, value, limit, most;
+    std::string key, value, limit, bound;
+    bool below = false;
   };
   // The first such key of those named; nullopt: none.
   std::optional<Excess> BeyondLimits(const std::set<std::string>& names) const;

@@ -14,8 +14,6 @@ struct Embedded {
 extern const Embedded kEmbedded[];
 extern const size_t kEmbeddedCount;
 
-namespace {}  // namespace
-
 std::optional<std::string_view> FindEmbeddedFile(std::string_view name) {
   for (size_t i = 0; i < kEmbeddedCount; ++i) {
     const Embedded& file = kEmbedded[i];

@@ -7,12 +7,12 @@ namespace kindred {
 void AddBenchCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* command =
-      AddCommand(app, program, "bench", "How fast this machine trains, and what to set",
+      AddCommand(app, program, "bench", "Measure training speed and suggest settings",
                  [flags] { return LoadLearning().bench(*flags); });
   AddConfigFlags(*command, flags->config);
-  command->add_option("--turns", flags->turns, "measurements of each way; their median counts")
+  command->add_option("--turns", flags->turns, "measurements per setting; the median counts")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--steps", flags->steps, "batches of a client, a measurement")
+  command->add_option("--steps", flags->steps, "batches per client in a measurement")
       ->check(CLI::Range(1, 10000));
 }
 

@@ -7,7 +7,7 @@ namespace kindred {
 namespace {
 
 // All of it, or what can be looked at without the library of commands that learn.
-CommandResult LookAtMachine(const DoctorFlags& flags) {
+CommandResult InspectMachine(const DoctorFlags& flags) {
   if (flags.network) return ExamineNetwork(flags);
   CheckWhoseMachine(flags);
   const Learning* learning = nullptr;
@@ -24,8 +24,8 @@ CommandResult LookAtMachine(const DoctorFlags& flags) {
 void AddDoctorCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<DoctorFlags>();
   CLI::App* command =
-      AddCommand(app, program, "doctor", "What keeps this machine from serving or joining",
-                 [flags] { return LookAtMachine(*flags); });
+      AddCommand(app, program, "doctor", "Check whether this machine can serve or join",
+                 [flags] { return InspectMachine(*flags); });
   AddConfigFlags(*command, flags->config);
   command->add_option("--pki", flags->pki, "a coordinator: the folder of `kindred pki init`");
   command->add_option("--listen", flags->listen, "a coordinator: HOST:PORT to listen on")
@@ -35,7 +35,7 @@ void AddDoctorCommand(CLI::App& app, Program& program) {
   command->add_option("--out", flags->out, "where the run's files go")->capture_default_str();
   command->add_flag(
       "--network", flags->network,
-      "only keys, certificates, the port and the way to the coordinator, who is not asked whether "
+      "only keys, certificates, the port and the way to the coordinator; it does not ask whether "
       "this client is enrolled");
 }
 

@@ -28,7 +28,9 @@ void AddEmbedCommand(CLI::App& app, Program& program) {
       ->capture_default_str();
   command
       ->add_option("--color", flags->color,
-                   "of the plot's points: class, client or cluster; default: what there is")
+                   "colour of the plot's points: class, client or cluster; default: the first of "
+                   "these that is "
+                   "known")
       ->check(CLI::IsMember({"class", "client", "cluster"}));
   command->add_option("--clusters", flags->clusters, "k-means clusters, a column of the table")
       ->check(CLI::Range(1, 100000));

@@ -8,7 +8,7 @@
 namespace kindred {
 
 void AddEvalCommand(CLI::App& app, Program& program) {
-  CLI::App* eval = app.add_subcommand("eval", "What an encoder is worth to who has labels");
+  CLI::App* eval = app.add_subcommand("eval", "Measure an encoder on labelled images");
   eval->require_subcommand(1);
   for (const MetricCommand& metric : MetricCommands()) {
     auto flags = std::make_shared<EvalFlags>();

@@ -8,7 +8,7 @@ void AddJoinCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<JoinFlags>();
   CLI::App* command = AddCommand(app, program, "join", "Take part in a federation over a network",
                                  [flags, &program] {
-                                   program.go_on = "the same command goes on";
+                                   program.go_on = "run the same command again to continue";
                                    return LoadLearning().join(*flags);
                                  });
   AddConfigFlags(*command, flags->config);

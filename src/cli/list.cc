@@ -91,8 +91,9 @@ CommandResult List(const std::string& what) {
 
 void AddListCommand(CLI::App& app, Program& program) {
   auto what = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(app, program, "list", "What there is to choose from",
-                                 [what] { return List(*what); });
+  CLI::App* command =
+      AddCommand(app, program, "list", "List datasets, methods, rules and the other choices",
+                 [what] { return List(*what); });
   command->add_option("what", *what, "one of the lists; without it, all");
 }
 

@@ -32,14 +32,16 @@ CommandResult InitAuthority(const PkiFlags& flags) {
 
 CommandResult Issue(const PkiFlags& flags) {
   const Enrolment made = IssueKit(flags.folder, flags.kit, flags.client);
-  return {fmt::format("{}: {} has place {}, until {}; hand this folder over by a way that nobody "
-                      "else can read\n",
-                      flags.kit, made.name, made.place, Day(made.expires)),
-          {{"path", flags.kit},
-           {"place", made.place},
-           {"name", made.name},
-           {"serial", made.serial},
-           {"expires", made.expires}}};
+  return {
+      fmt::format(
+          "{}: {} is client {}, its certificate expires {}; give this folder to its owner over a "
+          "private channel\n",
+          flags.kit, made.name, made.place, Day(made.expires)),
+      {{"path", flags.kit},
+       {"place", made.place},
+       {"name", made.name},
+       {"serial", made.serial},
+       {"expires", made.expires}}};
 }
 
 CommandResult ListEnrolled(const PkiFlags& flags) {
@@ -110,8 +112,8 @@ void AddPkiCommand(CLI::App& app, Program& program) {
   issue
       ->add_option(
           "--images", flags->client.images,
-          "how many images its owner has: it must come with as many, and cannot claim more "
-          "weight; default: its own word counts")
+          "how many images its owner has: the client must have exactly so many; default: it states "
+          "its own number")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 26));
   issue->add_flag("--renew", flags->client.renew,
                   "a new certificate for an enrolled client; the old one is revoked");

@@ -9,7 +9,7 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
   CLI::App* command =
       AddCommand(app, program, "reproduce", "The paper's tables, with its numbers beside ours",
                  [flags, &program] {
-                   program.go_on = "the same command goes on";
+                   program.go_on = "run the same command again to continue";
                    return LoadLearning().reproduce(*flags);
                  });
   TableChoice& choice = flags->choice;
@@ -21,7 +21,8 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
       ->capture_default_str();
   list("--datasets", choice.datasets, "default: cifar10,fashion-mnist,cifar100");
   list("--settings", choice.settings, "default: noniid1,iid,noniid2; the ablation: noniid1");
-  list("--methods", choice.methods, "rows, such as ccl,simclr,moco; default: all");
+  list("--methods", choice.methods,
+       "rows, such as ccl,simclr; of the ablation cl,cl_ff,cl_ff_nm; default: all");
   command->add_option("--seeds", choice.seeds, "runs of each cell, train.seed 0, 1, ...")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
@@ -38,7 +39,7 @@ void AddReproduceCommand(CLI::App& app, Program& program) {
       ->allow_extra_args(false);
   CLI::Option* only_tables =
       command->add_flag("--only-tables", flags->tables_only,
-                        "train and evaluate nothing: the tables of what is there");
+                        "train and evaluate nothing; only write the tables of existing results");
   command->add_flag("--plan", flags->plan_only, "only say what would be done and how long it takes")
       ->excludes(only_tables);
 }

@@ -9,7 +9,7 @@ void AddServeCommand(CLI::App& app, Program& program) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = AddCommand(app, program, "serve", "Coordinate a federation over a network",
                                  [flags, &program] {
-                                   program.go_on = "the same command with --resume goes on";
+                                   program.go_on = "run the same command with --resume to continue";
                                    return LoadLearning().serve(*flags);
                                  });
   AddConfigFlags(*command, flags->config);

@@ -10,7 +10,7 @@ void AddTrainCommand(CLI::App& app, Program& program) {
   CLI::App* command = AddCommand(app, program, "train",
                                  "Train a federation in this process, or on the ranks of mpirun",
                                  [flags, &program] {
-                                   program.go_on = "the same command with --resume goes on";
+                                   program.go_on = "run the same command with --resume to continue";
                                    return LoadLearning().train(*flags);
                                  });
   AddConfigFlags(*command, flags->config);

@@ -53,7 +53,8 @@ Metrics AddFeatures(Method& method, const Plan& plan, const ClientData& data,
   const at::Tensor rows = made.rows();
   outcome.update.features = std::move(made.travelling);
   outcome.plain = std::move(made.kept);
-  if (const auto why = WhyNotFeatures(rows, rows.size(1), rows.size(0))) {
+  if (const auto why =
+          CheckFeatures(rows, rows.size(1), rows.size(0), MechanismOf(options.privacy).unit_rows)) {
     throw UsageError(
         "round {}, client {}: its features diverged ({}); start again with a lower "
         "train.lr",

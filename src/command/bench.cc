@@ -35,7 +35,7 @@ std::string BenchText(const Speed& speed, const Experiment& experiment) {
   text += fmt::format(
       "set train.engine = \"{}\" and train.workers = {} for rounds of {} client{}. A worker takes "
       "about {:.0f} MB.\n",
-      best.engine, best.cores, clients, clients == 1 ? "" : "s", speed.bytes_a_worker / 1e6);
+      best.engine, best.cores, clients, clients == 1 ? "" : "s", speed.bytes_per_worker / 1e6);
   if (clients > 1) {
     const Spending& alone = BestFor(1, speed.spendings);
     text += fmt::format(
@@ -88,7 +88,7 @@ CommandResult Bench(const BenchFlags& flags) {
   const Spending& best = BestFor(clients, speed.spendings);
   result.json["clients"] = clients;
   result.json["set"] = {{"train.engine", best.engine}, {"train.workers", best.cores}};
-  result.json["bytes_a_worker"] = speed.bytes_a_worker;
+  result.json["bytes_per_worker"] = speed.bytes_per_worker;
   result.json["kernels"] = BestKernelPath() == KernelPath::kAvx2 ? "avx2" : "portable";
   result.json["libraries"] = LibraryKernels();
   return result;

@@ -10,11 +10,11 @@ namespace kindred {
 CommandResult Examine(const DoctorFlags& flags) {
   CheckWhoseMachine(flags);
   if (!flags.pki.empty()) {
-    return DoctorReport(
-        LookAtCoordinator(*Resolve(flags.config).experiment, {flags.listen, flags.pki, flags.out}));
+    return DoctorReport(InspectCoordinator(*Resolve(flags.config).experiment,
+                                           {flags.listen, flags.pki, flags.out}));
   }
   Resolved resolved = ResolveClient(flags.config, flags.kit, flags.data);
-  return DoctorReport(LookAtClient(*resolved.experiment, resolved.config, {flags.kit, flags.out}));
+  return DoctorReport(InspectClient(*resolved.experiment, resolved.config, {flags.kit, flags.out}));
 }
 
 }  // namespace kindred

@@ -34,11 +34,11 @@ void CheckWhoseMachine(const DoctorFlags& flags) {
 CommandResult ExamineNetwork(const DoctorFlags& flags, Findings findings) {
   CheckWhoseMachine(flags);
   if (!flags.pki.empty()) {
-    LookAtCoordinatorNetwork(*Resolve(flags.config).experiment,
-                             {flags.listen, flags.pki, flags.out}, findings);
+    InspectCoordinatorNetwork(*Resolve(flags.config).experiment,
+                              {flags.listen, flags.pki, flags.out}, findings);
   } else {
-    LookAtClientNetwork(*ResolveClient(flags.config, flags.kit, flags.data).experiment,
-                        {flags.kit, flags.out}, findings);
+    InspectClientNetwork(*ResolveClient(flags.config, flags.kit, flags.data).experiment,
+                         {flags.kit, flags.out}, findings);
   }
   return DoctorReport(findings);
 }

@@ -70,7 +70,7 @@ std::string Field(const std::string& text) {
   return quoted + "\"";
 }
 
-// A line an image: where it comes from, then its features when they go into the table.
+// One line per image: where it comes from, then its features when they go into the table.
 std::string Csv(const Embedded& all, const Dataset& dataset, const std::vector<int>& clusters,
                 const at::Tensor* h) {
   std::string text = "row,split,file,label";

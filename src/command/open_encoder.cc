@@ -22,7 +22,8 @@ Resolved ResolveFor(ConfigFlags config, const TrainedEncoder& trained) {
       }
     };
     bring("dataset", "data.name");
-    bring("scheme", "partition.scheme");
+    // A federation's partition is nobody's to deal.
+    if (trained.origin.value("simulated", true)) bring("scheme", "partition.scheme");
   }
   const ImageShape& shape = trained.encoder.input.shape;
   if (data.name == "folder") {

@@ -20,15 +20,13 @@ OpenedRun OpenRun(const ConfigFlags& config, const RunFlags& flags) {
   const std::filesystem::path out =
       !flags.out.empty() ? flags.out : DefaultOut(*Resolve(config).experiment);
   if (!flags.resume || !FileExists(out / "config.toml")) {
-    if (flags.resume && FileExists(out) && !std::filesystem::is_empty(out)) {
-      spdlog::warn("{}: no config.toml there, so no run to go on with", Printable(out.string()));
-    }
     RunDir::RefuseUsed(out);
     if (flags.resume && config.files.empty() && config.assignments.empty()) {
-      throw UsageError("{}: no run there to go on with; to begin one say what with --config",
+      throw UsageError("{}: no run there to continue; to start one, give --config",
                        Printable(out.string()));
     }
-    if (flags.resume) spdlog::info("{}: no run there yet; one begins", Printable(out.string()));
+    if (flags.resume)
+      spdlog::info("{}: no run there yet; a new one starts", Printable(out.string()));
     return {Resolve(config), RunDir(out), false};
   }
   RunDir dir(out);

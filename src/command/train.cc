@@ -17,7 +17,7 @@
 namespace kindred {
 namespace {
 
-// What rank 0 tells the others of the run: its folder and configuration. Nothing: it is finished.
+// What rank 0 tells the others of the run: its folder and configuration. Null: it is finished.
 void TellRun(Ranks& ranks, const OpenedRun* opened) {
   Json told = Json::object();
   if (opened) {
@@ -48,7 +48,13 @@ CommandResult Follow(Ranks& ranks, const std::atomic<bool>& stop) {
 CommandResult Lead(const TrainFlags& flags, Ranks* ranks, const std::atomic<bool>& stop) {
   const OpenedRun opened = OpenRun(flags.config, flags.run);
   if (opened.resumed) {
-    if (const auto summary = FinishedSummary(opened.dir)) {
+    const auto summary = FinishedSummary(opened.dir);
+    const int rounds = opened.resolved.experiment->train.rounds;
+    if (summary && !HasTrainedModel(opened.dir, rounds)) {
+      spdlog::warn(
+          "{}: the run is finished, but its last checkpoint is missing or damaged: it goes on",
+          Printable(opened.dir.path().string()));
+    } else if (summary) {
       spdlog::info("{}: the run is finished", Printable(opened.dir.path().string()));
       if (ranks) TellRun(*ranks, nullptr);
       return {SummaryText(*summary, opened.dir), *summary};
@@ -76,7 +82,7 @@ CommandResult Train(const TrainFlags& flags) {
   try {
     return ranks->Leads() ? Lead(flags, ranks.get(), stop) : Follow(*ranks, stop);
   } catch (const Interrupted&) {
-    if (ranks->Leads()) spdlog::info("stopped; the same command with --resume goes on");
+    if (ranks->Leads()) spdlog::info("stopped; run the same command with --resume to continue");
     end(kStoppedBySignal, "");
   } catch (const Error& error) {
     end(static_cast<int>(error.code()), error.what());

@@ -23,7 +23,7 @@ struct DataOptions {
   bool verify = true;           // CIFAR: the files must be the official ones
   int skip = 0;                 // folder: how many unreadable images may be left out
   double holdout = 0;           // folder without train/ and test/: share of images kept for testing
-  std::vector<double> mean;     // normalisation, a number a channel; empty: the dataset's own
+  std::vector<double> mean;     // normalisation, a number per channel; empty: the dataset's own
   std::vector<double> std;
   uint32_t draw = 0;  // shapes: which drawing the training images are; 1 is the test images
 };
@@ -39,7 +39,7 @@ struct Split {
   std::vector<std::string> files;  // path below the dataset's folder; empty: not from files
 };
 
-// Subtracted from and divided into pixels scaled to [0, 1], a number a channel.
+// Subtracted from and divided into pixels scaled to [0, 1], a number per channel.
 struct Normalization {
   std::array<float, 3> mean = {0, 0, 0};
   std::array<float, 3> std = {1, 1, 1};

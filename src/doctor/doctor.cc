@@ -46,7 +46,7 @@ Finding SettingsFinding(const Experiment& experiment, const RunSizes& sizes) {
 }
 
 // The folder's disk, which may have to be made yet.
-Finding LookAtDisk(const std::filesystem::path& out, uint64_t needed) {
+Finding InspectDisk(const std::filesystem::path& out, uint64_t needed) {
   auto folder = std::filesystem::absolute(out).lexically_normal();
   std::error_code unknown;
   while (!std::filesystem::is_directory(folder, unknown) && folder.has_relative_path()) {
@@ -59,7 +59,7 @@ Finding LookAtDisk(const std::filesystem::path& out, uint64_t needed) {
   return DiskFinding(folder.string(), uint64_t{disk.f_bavail} * disk.f_frsize, needed);
 }
 
-Finding LookAtMemory(uint64_t needed, const std::string& remedy) {
+Finding InspectMemory(uint64_t needed, const std::string& remedy) {
   std::ostringstream text;
   text << std::ifstream("/proc/meminfo").rdbuf();
   const auto available = AvailableMemory(text.str());
@@ -76,7 +76,7 @@ uint64_t MostDescriptors() {
   return std::min<uint64_t>(limit.rlim_max, 65536);
 }
 
-Finding LookAtCpu() {
+Finding InspectCpu() {
   if (BestKernelPath() == KernelPath::kAvx2) {
     return {"cpu", FindingState::kOk, "AVX2 with FMA: the fast engine's best code"};
   }
@@ -87,8 +87,8 @@ Finding LookAtCpu() {
 }
 
 // Asks the coordinator what is learned.
-std::optional<v1::JoinReply> LookAtOffer(const std::string& address, const ClientNetwork& network,
-                                         Findings& findings) {
+std::optional<v1::JoinReply> InspectOffer(const std::string& address, const ClientNetwork& network,
+                                          Findings& findings) {
   try {
     const std::atomic<bool> go_on = false;
     auto offer = GrpcClient({.server = address, .patience = 0}, network.kit, go_on).Join(0);
@@ -112,7 +112,7 @@ ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& 
   const ImageKind images =
       ImageKindOf(input, static_cast<int>(std::min<uint32_t>(offer.classes(), 1 << 20)));
   const Precision precision = offer.half() ? Precision::kHalf : Precision::kFloat;
-  const auto method = MakeMethod(ContextOf(experiment, images));
+  const auto method = MakeFittingMethod(ContextOf(experiment, images));
   if (HashOf(ManifestOf(method->Shared(), precision)) != offer.manifest_hash()) {
     throw NetworkError(
         "the coordinator's model has other tensors than this program makes of its settings; "
@@ -122,8 +122,8 @@ ImageKind TakeOffer(const v1::JoinReply& offer, Experiment& experiment, Config& 
 }
 
 // The images that take part. Returns their bytes.
-uint64_t LookAtImages(const Experiment& experiment, const std::optional<EncoderInput>& wanted,
-                      int least, Findings& findings) {
+uint64_t InspectImages(const Experiment& experiment, const std::optional<EncoderInput>& wanted,
+                       int least, Findings& findings) {
   try {
     const Dataset dataset = LoadDataset(experiment.data);
     const Images images = Select(dataset.train.images, ShareOf(dataset, experiment).images);
@@ -140,15 +140,15 @@ uint64_t LookAtImages(const Experiment& experiment, const std::optional<EncoderI
 
 }  // namespace
 
-Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace& place) {
+Findings InspectCoordinator(const Experiment& experiment, const CoordinatorPlace& place) {
   Findings findings;
   const CoordinatorOptions& server = experiment.coordinator;
-  const uint64_t clients = std::max(LookAtCoordinatorNetwork(experiment, place, findings),
+  const uint64_t clients = std::max(InspectCoordinatorNetwork(experiment, place, findings),
                                     static_cast<uint64_t>(server.min_clients));
   RunSizes sizes;
   try {
     CheckTravels(experiment.privacy);
-    const auto method = MakeMethod(ContextOf(experiment, ImageKindOf(experiment.data)));
+    const auto method = MakeFittingMethod(ContextOf(experiment, ImageKindOf(experiment.data)));
     sizes = SizesOf(experiment, *method);
     CheckCoordinator(experiment, *method, static_cast<int>(clients));
     findings.push_back(SettingsFinding(experiment, sizes));
@@ -158,21 +158,21 @@ Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace&
   const uint64_t pool = clients * sizes.features;
   // Two checkpoints and the one that is being written.
   const uint64_t moments = OptimizerNamed(experiment.optimizer.optimizer).moments * sizes.model;
-  findings.push_back(LookAtDisk(place.out, 3 * (sizes.model + moments + pool)));
-  findings.push_back(
-      LookAtMemory((static_cast<uint64_t>(server.upload_memory) << 20) + 8 * sizes.model + 4 * pool,
-                   "lower server.upload_memory, or end other programs"));
+  findings.push_back(InspectDisk(place.out, 3 * (sizes.model + moments + pool)));
+  findings.push_back(InspectMemory(
+      (static_cast<uint64_t>(server.upload_memory) << 20) + 8 * sizes.model + 4 * pool,
+      "lower server.upload_memory, or end other programs"));
   findings.push_back(DescriptorFinding(MostDescriptors(), experiment.wire.connections.total));
-  if (server.monitor) LookAtImages(experiment, std::nullopt, 1, findings);
-  findings.push_back(LookAtCpu());
+  if (server.monitor) InspectImages(experiment, std::nullopt, 1, findings);
+  findings.push_back(InspectCpu());
   return findings;
 }
 
-Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace& place) {
+Findings InspectClient(Experiment& experiment, Config& config, const ClientPlace& place) {
   Findings findings;
-  const ClientNetwork network = LookAtClientNetwork(experiment, place, findings);
+  const ClientNetwork network = InspectClientNetwork(experiment, place, findings);
   std::optional<v1::JoinReply> offer;
-  if (network.reached) offer = LookAtOffer(experiment.join.server, network, findings);
+  if (network.reached) offer = InspectOffer(experiment.join.server, network, findings);
   RunSizes sizes;
   std::optional<EncoderInput> wanted;
   int least = 1;  // images
@@ -184,7 +184,7 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
         offer ? TakeOffer(*offer, experiment, config) : ImageKindOf(experiment.data);
     if (offer) wanted = OfferedInput(offer->input(), experiment);
     const MethodContext context = ContextOf(experiment, images);
-    const auto method = MakeMethod(context);
+    const auto method = MakeFittingMethod(context);
     MakeFoundation(context, experiment.data.name, {});  // are its images here?
     sizes = SizesOf(experiment, *method);
     if (method->FeaturesToShare() > 0) {
@@ -196,12 +196,12 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
   }
   uint64_t pixels = 0;
   if (config.OriginOf("data.name") == "default") {
-    findings.push_back({"data", FindingState::kProblem, "nobody says which images take part",
+    findings.push_back({"data", FindingState::kProblem, "no images are configured",
                         "--data FOLDER, or --set data.name=NAME", ExitCode::kUsage});
   } else {
-    pixels = LookAtImages(experiment, wanted, least, findings);
+    pixels = InspectImages(experiment, wanted, least, findings);
   }
-  LookAtSecrets({place.out / "state" / "secret"}, findings);
+  InspectSecrets({place.out / "state" / "secret"}, findings);
   if (FinishedSummary(RunDir(place.out))) {
     findings.push_back({"folder", FindingState::kWarning,
                         fmt::format("{} holds a finished run: join ends at once there",
@@ -209,12 +209,12 @@ Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace&
                         "another --out for another run"});
   }
   // Three rounds as they are kept, and the trained model.
-  findings.push_back(LookAtDisk(
+  findings.push_back(InspectDisk(
       place.out, 3 * (2 * sizes.local + sizes.model + sizes.features) + 2 * sizes.model));
-  findings.push_back(LookAtMemory(2 * pixels + 8 * sizes.model + 4 * sizes.local,
-                                  "end other programs, or take fewer images with data.limit"));
+  findings.push_back(InspectMemory(2 * pixels + 8 * sizes.model + 4 * sizes.local,
+                                   "end other programs, or take fewer images with data.limit"));
   findings.push_back(DescriptorFinding(MostDescriptors(), 1));
-  findings.push_back(LookAtCpu());
+  findings.push_back(InspectCpu());
   return findings;
 }
 

@@ -7,10 +7,10 @@
 
 namespace kindred {
 
-Findings LookAtCoordinator(const Experiment& experiment, const CoordinatorPlace& place);
+Findings InspectCoordinator(const Experiment& experiment, const CoordinatorPlace& place);
 
 // Asks the coordinator for its settings, if it can be reached, and puts them into `experiment`
 // through `config`; without them the client's own are looked at.
-Findings LookAtClient(Experiment& experiment, Config& config, const ClientPlace& place);
+Findings InspectClient(Experiment& experiment, Config& config, const ClientPlace& place);
 
 }  // namespace kindred

@@ -25,7 +25,7 @@ Finding TermFinding(const std::filesystem::path& path, const std::string& pem,
 }
 
 // Takes the port for a moment, as `kindred serve` would.
-Finding LookAtPort(const std::string& listen) {
+Finding InspectPort(const std::string& listen) {
   try {
     const AcceptLoop loop(listen, {}, [](int fd) { ::close(fd); });
     if (ParseAddress(listen).port == 0) {
@@ -50,8 +50,8 @@ Finding LookAtPort(const std::string& listen) {
 }
 
 // The authority's folder. Returns how many clients have a valid certificate.
-uint64_t LookAtAuthority(const std::filesystem::path& pki, int needed, Findings& findings) {
-  const bool well = LookAtSecrets({pki / "ca.key", pki / "server.key"}, findings);
+uint64_t InspectAuthority(const std::filesystem::path& pki, int needed, Findings& findings) {
+  const bool well = InspectSecrets({pki / "ca.key", pki / "server.key"}, findings);
   try {
     const auto enrolled = ReadEnrolments(pki);
     findings.push_back(EnrolledFinding(enrolled, needed, std::time(nullptr)));
@@ -73,9 +73,9 @@ uint64_t LookAtAuthority(const std::filesystem::path& pki, int needed, Findings&
   }
 }
 
-std::optional<Kit> LookAtKit(const std::filesystem::path& folder, const std::string& renew,
-                             Findings& findings) {
-  const bool well = LookAtSecrets({folder / "client.key"}, findings);
+std::optional<Kit> InspectKit(const std::filesystem::path& folder, const std::string& renew,
+                              Findings& findings) {
+  const bool well = InspectSecrets({folder / "client.key"}, findings);
   if (!well) return std::nullopt;
   try {
     Kit kit = ReadKit(folder);
@@ -90,8 +90,8 @@ std::optional<Kit> LookAtKit(const std::filesystem::path& folder, const std::str
 }
 
 // Goes the way to the coordinator; true when it leads there.
-bool LookAtRoute(const std::string& address, const Kit& kit, const std::string& renew,
-                 Findings& findings) {
+bool InspectRoute(const std::string& address, const Kit& kit, const std::string& renew,
+                  Findings& findings) {
   try {
     const auto failed = WhyNoHandshake(address, kit);
     findings.push_back(RouteFinding(address, failed, renew));
@@ -105,7 +105,7 @@ bool LookAtRoute(const std::string& address, const Kit& kit, const std::string& 
 
 }  // namespace
 
-bool LookAtSecrets(const std::vector<std::filesystem::path>& paths, Findings& findings) {
+bool InspectSecrets(const std::vector<std::filesystem::path>& paths, Findings& findings) {
   bool well = true;
   for (const auto& path : paths) {
     struct stat status;
@@ -116,14 +116,14 @@ bool LookAtSecrets(const std::vector<std::filesystem::path>& paths, Findings& fi
   return well;
 }
 
-uint64_t LookAtCoordinatorNetwork(const Experiment& experiment, const CoordinatorPlace& place,
-                                  Findings& findings) {
-  findings.push_back(LookAtPort(place.listen));
-  return LookAtAuthority(place.pki, experiment.coordinator.min_clients, findings);
+uint64_t InspectCoordinatorNetwork(const Experiment& experiment, const CoordinatorPlace& place,
+                                   Findings& findings) {
+  findings.push_back(InspectPort(place.listen));
+  return InspectAuthority(place.pki, experiment.coordinator.min_clients, findings);
 }
 
-ClientNetwork LookAtClientNetwork(const Experiment& experiment, const ClientPlace& place,
-                                  Findings& findings) {
+ClientNetwork InspectClientNetwork(const Experiment& experiment, const ClientPlace& place,
+                                   Findings& findings) {
   const std::string& address = experiment.join.server;
   const std::string name = experiment.join.name.empty() ? "NAME" : experiment.join.name;
   ClientNetwork network = {
@@ -131,7 +131,7 @@ ClientNetwork LookAtClientNetwork(const Experiment& experiment, const ClientPlac
           "ask whoever runs the coordinator: kindred pki issue {} --pki PKI --server {} --out KIT "
           "--renew",
           name, address.empty() ? "HOST:PORT" : address)};
-  network.kit = LookAtKit(place.kit, network.renew, findings);
+  network.kit = InspectKit(place.kit, network.renew, findings);
   if (network.kit && name != "NAME" && name != network.kit->name) {
     findings.push_back({"certificate", FindingState::kProblem,
                         fmt::format("client.name = {}, but the certificate is of {}",
@@ -142,8 +142,8 @@ ClientNetwork LookAtClientNetwork(const Experiment& experiment, const ClientPlac
     findings.push_back({"route", FindingState::kProblem, "no address of the coordinator",
                         "--set client.server=HOST:PORT", ExitCode::kNetwork});
   } else if (network.kit) {
-    network.reached = LookAtRoute(address, *network.kit, network.renew, findings);
-  } else if (const auto failed = WhyNotReachable(address)) {
+    network.reached = InspectRoute(address, *network.kit, network.renew, findings);
+  } else if (const auto failed = CheckReachable(address)) {
     findings.push_back(RouteFinding(address, failed, network.renew));
   }
   return network;

@@ -24,11 +24,11 @@ struct ClientPlace {
 };
 
 // Keys that are there; true when only their owner can read each of them.
-bool LookAtSecrets(const std::vector<std::filesystem::path>& paths, Findings& findings);
+bool InspectSecrets(const std::vector<std::filesystem::path>& paths, Findings& findings);
 
 // Port, keys and certificate of a coordinator. Returns how many clients have a valid certificate.
-uint64_t LookAtCoordinatorNetwork(const Experiment& experiment, const CoordinatorPlace& place,
-                                  Findings& findings);
+uint64_t InspectCoordinatorNetwork(const Experiment& experiment, const CoordinatorPlace& place,
+                                   Findings& findings);
 
 // A client's kit, and how far it leads to the coordinator.
 struct ClientNetwork {
@@ -37,7 +37,7 @@ struct ClientNetwork {
       false;          // a coordinator of this federation answered; it was not asked who is enrolled
   std::string renew;  // how to get a new kit
 };
-ClientNetwork LookAtClientNetwork(const Experiment& experiment, const ClientPlace& place,
-                                  Findings& findings);
+ClientNetwork InspectClientNetwork(const Experiment& experiment, const ClientPlace& place,
+                                   Findings& findings);
 
 }  // namespace kindred

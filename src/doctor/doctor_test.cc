@@ -38,7 +38,7 @@ struct DoctorsFederation {
 
 TEST(Doctor, ACoordinatorThatCanServeHasNoProblem) {
   const DoctorsFederation made;
-  const auto findings = LookAtCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out});
+  const auto findings = InspectCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out});
   for (const auto& each : findings) {
     EXPECT_NE(each.state, FindingState::kProblem) << each.check << ": " << each.found;
   }
@@ -54,7 +54,7 @@ TEST(Doctor, ATakenPortAnOpenKeyAndTooFewClientsAreProblemsOfACoordinator) {
   const AcceptLoop other("127.0.0.1:0", {}, [](int) {});
   ::chmod((made.pki / "server.key").c_str(), 0644);
   made.experiment.coordinator.min_clients = 2;
-  const auto findings = LookAtCoordinator(made.experiment, {other.address(), made.pki, made.out});
+  const auto findings = InspectCoordinator(made.experiment, {other.address(), made.pki, made.out});
   EXPECT_EQ(Found(findings, "port").state, FindingState::kProblem);
   EXPECT_NE(Found(findings, "port").remedy.find("ss -ltnp"), std::string::npos);
   EXPECT_EQ(Found(findings, "clients").state, FindingState::kProblem);
@@ -67,7 +67,7 @@ TEST(Doctor, ATakenPortAnOpenKeyAndTooFewClientsAreProblemsOfACoordinator) {
 TEST(Doctor, PlainFeaturesAreAProblemOfACoordinator) {
   DoctorsFederation made;
   made.experiment.privacy.features = "plain";
-  const auto findings = LookAtCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out});
+  const auto findings = InspectCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out});
   EXPECT_EQ(Found(findings, "settings").state, FindingState::kProblem);
   EXPECT_EQ(ExitCodeOf(findings), ExitCode::kData);
 }
@@ -79,7 +79,7 @@ TEST(Doctor, AClientWhoseCoordinatorIsNotThereLearnsTheRestAboutItself) {
     nobody = gone.address();
   }
   DoctorsFederation made(nobody);
-  const auto findings = LookAtClient(made.experiment, made.config, {made.kit, made.out});
+  const auto findings = InspectClient(made.experiment, made.config, {made.kit, made.out});
   EXPECT_NE(Found(findings, "route").found.find("no TCP connection"), std::string::npos);
   for (const char* check : {"keys", "certificate", "settings", "data", "disk", "memory", "cpu"}) {
     EXPECT_EQ(Found(findings, check).check, check);
@@ -92,14 +92,14 @@ TEST(Doctor, AMissingFolderOfImagesIsAProblemOfAClient) {
   DoctorsFederation made;
   made.experiment.data.name = "folder";
   made.experiment.data.path = (made.folder.path() / "none").string();
-  const auto findings = LookAtClient(made.experiment, made.config, {made.kit, made.out});
+  const auto findings = InspectClient(made.experiment, made.config, {made.kit, made.out});
   EXPECT_EQ(Found(findings, "data").state, FindingState::kProblem);
 }
 
 TEST(Doctor, AClientsNameMustBeTheCertificates) {
   DoctorsFederation made;
   made.experiment.join.name = "b";
-  const auto findings = LookAtClient(made.experiment, made.config, {made.kit, made.out});
+  const auto findings = InspectClient(made.experiment, made.config, {made.kit, made.out});
   EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
     return each.found == "client.name = b, but the certificate is of a";
   }));

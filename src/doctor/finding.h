@@ -69,7 +69,7 @@ Finding DescriptorFinding(uint64_t most, int connections);
 // Images of a client against what an encoding mixes.
 Finding ImagesFinding(int count, const ImageShape& shape, int mix);
 
-// MemAvailable of /proc/meminfo in bytes; nothing when it does not say.
+// MemAvailable of /proc/meminfo in bytes; nullopt when it does not say.
 std::optional<uint64_t> AvailableMemory(const std::string& meminfo);
 
 }  // namespace kindred

@@ -203,7 +203,7 @@ std::optional<Unreached> Handshake(SSL* tls, double seconds, const TimeLeft& tim
 
 }  // namespace
 
-std::optional<Unreached> WhyNotReachable(const std::string& address, double seconds) {
+std::optional<Unreached> CheckReachable(const std::string& address, double seconds) {
   Connecting made;
   Connect(address, seconds, TimeLeft(seconds), made);
   return made.failed;

@@ -22,9 +22,9 @@ struct Unreached {
   std::string why;  // what was seen, one line
 };
 
-// Why no TCP connection to HOST:PORT comes about in so many seconds; nothing when one does. Each
+// Why no TCP connection to HOST:PORT comes about in so many seconds; nullopt when one does. Each
 // address of the host is tried. Throws a usage error when the text is no address.
-std::optional<Unreached> WhyNotReachable(const std::string& address, double seconds = 5);
+std::optional<Unreached> CheckReachable(const std::string& address, double seconds = 5);
 
 // The same with a handshake of mutual TLS, and the coordinator's first bytes after it: TLS 1.3 says
 // only then that it refuses a certificate.

@@ -62,15 +62,15 @@ TEST(Reachability, AListenerIsReachedAndAClosedPortIsNot) {
   {
     const AcceptLoop listener("127.0.0.1:0", {}, [](int fd) { ::close(fd); });
     address = listener.address();
-    EXPECT_EQ(EndOf(WhyNotReachable(address)), -1);
+    EXPECT_EQ(EndOf(CheckReachable(address)), -1);
   }
-  EXPECT_EQ(EndOf(WhyNotReachable(address)), static_cast<int>(WayEnd::kConnection));
+  EXPECT_EQ(EndOf(CheckReachable(address)), static_cast<int>(WayEnd::kConnection));
 }
 
 TEST(Reachability, ANameWithoutAddressIsToldFromAClosedPort) {
-  const auto failed = WhyNotReachable("nobody.invalid:1");
+  const auto failed = CheckReachable("nobody.invalid:1");
   EXPECT_EQ(EndOf(failed), static_cast<int>(WayEnd::kHost));
-  ExpectError(ExitCode::kUsage, "not an address", [] { WhyNotReachable("nobody"); });
+  ExpectError(ExitCode::kUsage, "not an address", [] { CheckReachable("nobody"); });
 }
 
 TEST(Reachability, SomebodyWhoSpeaksNoTlsIsToldFromACoordinator) {

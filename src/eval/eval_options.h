@@ -18,7 +18,7 @@ struct EvalOptions {
   int epochs = 0;                 // linear (moco), semi; 0: the protocol's own (100, 20)
   double crop = 0.2;              // moco, semi, finetune: least area of a random crop
   int rounds = 20;                // finetune
-  int local_epochs = 5;           // finetune: epochs a round
+  int local_epochs = 5;           // finetune: epochs per round
   double lr = 0.1;                // finetune: of the first round, cosine to 0
   bool scratch = false;           // finetune: from random weights, the FedAvg row
   uint64_t seed = 0;              // of heads, label choices and held-out images

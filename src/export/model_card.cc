@@ -46,8 +46,9 @@ std::string MetricsText(const ModelCard& card) {
 // Whose images it was trained on.
 std::string Data(const Json& origin) {
   if (origin.value("simulated", true)) {
-    return fmt::format("{}, dealt to {} clients by `{}`", Value(origin, "dataset"),
-                       Value(origin, "clients"), Value(origin, "scheme"));
+    const std::string clients = origin.contains("clients") ? Value(origin, "clients") + " " : "";
+    return fmt::format("{}, dealt to {}clients by `{}`", Value(origin, "dataset"), clients,
+                       Value(origin, "scheme"));
   }
   return fmt::format("images of {} owners, in a federation over a network",
                      origin.contains("clients") ? Value(origin, "clients") : "several");

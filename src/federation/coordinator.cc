@@ -97,6 +97,11 @@ Members Coordinator::CurrentMembers() const {
   return run_.roster.members();
 }
 
+int64_t Coordinator::ImagesOf(int client) const {
+  const std::lock_guard lock(run_.mutex);
+  return run_.roster.at(client).images;
+}
+
 // --- rounds
 
 std::vector<int> Coordinator::Available() {
@@ -191,7 +196,7 @@ Verdict Coordinator::Judge(IncomingUpload& upload, Intake& intake) const {
   Verdict verdict;
   {
     const std::lock_guard lock(run_.mutex);
-    verdict.refused = run_.roster.WhyOut(upload.client(), enrolled);  // it may come back with it
+    verdict.refused = run_.roster.ReasonOut(upload.client(), enrolled);  // it may come back with it
     event.client = run_.roster.at(upload.client()).name;
     event.round = run_.round->number + 1;
   }
@@ -225,6 +230,7 @@ int Coordinator::Close(const std::vector<int>& waited_for) {
   std::vector<std::string> missed;
   std::vector<WholeUpload> late;
   std::optional<OpenRound> round;
+  int taken_back = 0;
   {
     const std::lock_guard lock(run_.mutex);
     for (const int client : waited_for) {
@@ -235,6 +241,14 @@ int Coordinator::Close(const std::vector<int>& waited_for) {
     }
     late = uploads_.CloseRound();
     round = std::exchange(run_.round, std::nullopt);
+    taken_back = run_.roster.TakeBackStrikes(round->Accepted());
+  }
+  if (taken_back > 0) {
+    run_.Alarm(round->number + 1,
+               fmt::format("more updates were refused for their distance than counted: {} strikes "
+                           "are taken back; server.norm_ratio and server.max_norm may be changed "
+                           "with --resume",
+                           taken_back));
   }
   for (const auto& name : missed) {
     run_.audit({.event = "miss", .client = name, .round = round->number + 1});

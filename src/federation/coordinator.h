@@ -85,6 +85,7 @@ class Coordinator : public Transport {
   void Finish(const NamedTensors& model);
 
   Members CurrentMembers() const;
+  int64_t ImagesOf(int client) const;  // of a member
 
  private:
   using Clock = std::chrono::steady_clock;

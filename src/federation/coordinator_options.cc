@@ -26,7 +26,7 @@ void Bind(Config& config, CoordinatorOptions& options) {
   config.Bind("server.upload_memory", &options.upload_memory,
               "serve: MB of updates that arrive at the same time; others wait", Within(1, 1 << 20));
   config.Bind("server.memory", &options.memory,
-              "serve: refuse to start when it may need more MB than this; 0: than there are",
+              "serve: refuse to start when it may need more MB than this; 0: this machine's memory",
               Within(0, 1 << 30));
   config.Bind("server.max_images", &options.max_images, "serve: images that one client may have",
               Within(1, 1 << 25));

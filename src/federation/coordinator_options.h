@@ -29,7 +29,7 @@ struct WireLimits {
   AcceptLimits connections;
   int streams = 16;         // calls under way on one connection
   double handshake = 5;     // seconds
-  double min_rate = 2048;   // bytes a second that a transfer must make,
+  double min_rate = 2048;   // bytes per second that a transfer must make,
   double rate_window = 30;  // measured over so many seconds
 };
 

@@ -35,10 +35,10 @@ class GrpcClient {
   // long.
   v1::JoinReply Join(int64_t images);
 
-  // What to do now. Nothing: the coordinator does not know this client or its run; join again.
+  // What to do now. nullopt: the coordinator does not know this client or its run; join again.
   std::optional<v1::PlanReply> WaitForPlan(const std::string& run);
 
-  // A round's model or remote features, resumed where a transfer broke. Nothing: the round is over.
+  // A round's model or remote features, resumed where a transfer broke. nullopt: the round is over.
   std::optional<Bytes> Download(const v1::DownloadRequest& request, uint64_t bytes,
                                 const std::string& digest);
 

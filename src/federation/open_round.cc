@@ -37,7 +37,7 @@ void OpenRound::CheckBegin(const RoundPart& part, const v1::UploadBegin& begin, 
   }
   if (!IsName(header.key().id()))
     throw Refused{Refusal::kManifest, "an upload without a proper id"};
-  if (const auto why = WhyNotHeader(header, shape)) throw *why;
+  if (const auto why = CheckHeader(header, shape)) throw *why;
   if (header.images() != enrolled) {
     throw Refused{Refusal::kImages, fmt::format("{} images, but this client enrolled with {}",
                                                 header.images(), enrolled)};

@@ -30,7 +30,7 @@ v1::UploadBegin PartBegin(const std::function<void(v1::UploadHeader&)>& change =
   return SealUpload(packed.header, packed.bytes);
 }
 
-std::string WhyNotBegin(const RoundPart& part, const v1::UploadBegin& begin) {
+std::string CheckUploadBegin(const RoundPart& part, const v1::UploadBegin& begin) {
   try {
     RoundOfTwo().CheckBegin(part, begin, 10, kPartShape);
   } catch (const Refused& why) {
@@ -71,17 +71,17 @@ TEST(OpenRound, PartsAreOfThisRoundAndOfTheChosen) {
 }
 
 TEST(OpenRound, AnUploadBeginsWithTheHeaderOfThisRound) {
-  EXPECT_EQ(WhyNotBegin({}, PartBegin()), "");
-  EXPECT_EQ(WhyNotBegin({.refused = true}, PartBegin()), "refused");
-  EXPECT_EQ(WhyNotBegin({.whole = true}, PartBegin()), "busy");
-  EXPECT_EQ(WhyNotBegin({}, PartBegin([](auto& h) { h.set_nonce("other"); })), "nonce");
-  EXPECT_EQ(WhyNotBegin({}, PartBegin([](auto& h) { h.mutable_key()->set_id("../x"); })),
+  EXPECT_EQ(CheckUploadBegin({}, PartBegin()), "");
+  EXPECT_EQ(CheckUploadBegin({.refused = true}, PartBegin()), "refused");
+  EXPECT_EQ(CheckUploadBegin({.whole = true}, PartBegin()), "busy");
+  EXPECT_EQ(CheckUploadBegin({}, PartBegin([](auto& h) { h.set_nonce("other"); })), "nonce");
+  EXPECT_EQ(CheckUploadBegin({}, PartBegin([](auto& h) { h.mutable_key()->set_id("../x"); })),
             "manifest");
-  EXPECT_EQ(WhyNotBegin({}, PartBegin([](auto& h) { h.clear_tensors(); })), "manifest");
-  EXPECT_EQ(WhyNotBegin({}, PartBegin([](auto& h) { h.set_images(11); })), "images");
+  EXPECT_EQ(CheckUploadBegin({}, PartBegin([](auto& h) { h.clear_tensors(); })), "manifest");
+  EXPECT_EQ(CheckUploadBegin({}, PartBegin([](auto& h) { h.set_images(11); })), "images");
   v1::UploadBegin changed = PartBegin();
   changed.mutable_header()->set_loss(2);
-  EXPECT_EQ(WhyNotBegin({}, changed), "digest");
+  EXPECT_EQ(CheckUploadBegin({}, changed), "digest");
 }
 
 // Whose stream broke makes room; not who streams, is whole, or has no room itself.

@@ -37,8 +37,8 @@ class Pace {
   void Add(Paced* transfer);
   void Remove(Paced* transfer);
 
-  // Cuts those that were too slow over the last window. `needed`: bytes a second that uploads must
-  // make because others wait for their room.
+  // Cuts those that were too slow over the last window. `needed`: bytes per second that uploads
+  // must make because others wait for their room.
   void Look(double needed);
 
  private:

@@ -18,7 +18,7 @@ UploadShape ShapeWithRows() {
   return {.manifest = ManifestOf(PlanWithRows().model, Precision::kFloat), .width = 4};
 }
 
-std::string WhyNotDownload(RemoteDownloads& downloads, RoundPlans& plans, int client) {
+std::string CheckDownload(RemoteDownloads& downloads, RoundPlans& plans, int client) {
   try {
     downloads.Begin(plans, client);
   } catch (const Refused& why) {
@@ -33,13 +33,13 @@ TEST(RemoteDownloads, OneAlwaysFitsAndOthersWithinTheBudget) {
   RemoteDownloads none(0);
   auto first = none.Begin(plans, 0);
   EXPECT_EQ(first->size(), kRowsBytes);
-  EXPECT_EQ(WhyNotDownload(none, plans, 1), "busy");
+  EXPECT_EQ(CheckDownload(none, plans, 1), "busy");
   first.reset();
-  EXPECT_EQ(WhyNotDownload(none, plans, 1), "");
+  EXPECT_EQ(CheckDownload(none, plans, 1), "");
   RemoteDownloads two(2 * kRowsBytes);
   const auto second = two.Begin(plans, 0), third = two.Begin(plans, 1);
   EXPECT_EQ(two.Bytes(), 2 * kRowsBytes);
-  EXPECT_EQ(WhyNotDownload(two, plans, 2), "busy");
+  EXPECT_EQ(CheckDownload(two, plans, 2), "busy");
 }
 
 // Or many that begin at once would all find the same room.
@@ -67,7 +67,7 @@ TEST(RemoteDownloads, WhatFailsTakesNoRoom) {
   EXPECT_THROW(downloads.Begin(plans, 0), std::bad_alloc);
   EXPECT_EQ(downloads.Bytes(), 0u);
   plans.Close();
-  EXPECT_EQ(WhyNotDownload(downloads, plans, 0), "round");
+  EXPECT_EQ(CheckDownload(downloads, plans, 0), "round");
   EXPECT_EQ(downloads.Bytes(), 0u);
 }
 

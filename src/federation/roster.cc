@@ -79,11 +79,26 @@ bool Roster::IsUsedTwice(const Caller& caller) {
 void Roster::Strike(int client, Refusal reason, Clock::time_point now) {
   Member& member = members_.at(client);
   ++member.strikes;
-  sits_out_[client] = {now, reason};
+  sits_out_[client] = {.since = now, .reason = reason};
   if (member.strikes >= options_.strikes) {
     spdlog::warn("client {} is out of the run after {} refused updates", member.name,
                  member.strikes);
   }
+}
+
+int Roster::TakeBackStrikes(int counted) {
+  std::vector<int> refused;
+  for (const auto& [client, sitting] : sits_out_) {
+    if (sitting.reason == Refusal::kNorm) refused.push_back(client);
+  }
+  if (std::ssize(refused) <= counted) return 0;
+  int taken_back = 0;
+  for (const int client : refused) {
+    if (std::exchange(sits_out_.at(client).taken_back, true)) continue;
+    --members_.at(client).strikes;
+    ++taken_back;
+  }
+  return taken_back;
 }
 
 void Roster::Count(int client) {
@@ -99,7 +114,7 @@ void Roster::Miss(int client) {
   member.heard = false;
 }
 
-std::optional<Refused> Roster::WhyOut(int client, const EnrolledNames& enrolled) const {
+std::optional<Refused> Roster::ReasonOut(int client, const EnrolledNames& enrolled) const {
   if (!enrolled.contains(client)) return Refused{Refusal::kRevoked, "no longer enrolled"};
   const auto member = members_.find(client);
   if (member == members_.end()) return NotAMember();
@@ -128,7 +143,7 @@ Roster::Present Roster::FindPresent(const EnrolledNames& enrolled, Clock::time_p
   return present;
 }
 
-std::string Roster::WhyStuck(const Present& present) const {
+std::string Roster::StuckMessage(const Present& present) const {
   std::string who;
   for (const auto& [name, reason] : present.sitting) {
     who += fmt::format("{}{} ({})", who.empty() ? "" : ", ", name, WordOf(reason));

@@ -56,14 +56,17 @@ class Roster {
   void Count(int client);
   // The round went on without it.
   void Miss(int client);
+  // So many updates of the round counted. When more were refused for their distance, the measure is
+  // wrong rather than the clients: they get their strikes back. Gives how many.
+  int TakeBackStrikes(int counted);
   // The round has what it needed: who sat it out may take part in the next.
   void EndRound() { sits_out_.clear(); }
 
   // Why nobody waits for it, as it would be told: it was revoked or thrown out, has left, or never
-  // joined. Nothing: it is of the run.
-  std::optional<Refused> WhyOut(int client, const EnrolledNames& enrolled) const;
+  // joined. nullopt: it is of the run.
+  std::optional<Refused> ReasonOut(int client, const EnrolledNames& enrolled) const;
   bool IsOut(int client, const EnrolledNames& enrolled) const {
-    return WhyOut(client, enrolled).has_value();
+    return ReasonOut(client, enrolled).has_value();
   }
   // Rounds end before their deadline without it: it was silent in those before.
   bool IsSilent(int client) const;
@@ -79,7 +82,7 @@ class Roster {
   Present FindPresent(const EnrolledNames& enrolled, Clock::time_point now) const;
 
   // For people: why a round cannot begin while some sit it out, and what to do.
-  std::string WhyStuck(const Present& present) const;
+  std::string StuckMessage(const Present& present) const;
 
  private:
   CoordinatorOptions options_;
@@ -87,6 +90,7 @@ class Roster {
   struct Sitting {
     Clock::time_point since;
     Refusal reason;
+    bool taken_back = false;  // its strike
   };
   std::map<int, Sitting> sits_out_;  // refused in the round under way
   struct Processes {

@@ -63,7 +63,7 @@ TEST(Roster, WhoWasRefusedSitsOutTheRoundAndIsNotExpected) {
 TEST(Roster, SaysWhoIsMissingWhyAndWhatToDo) {
   Roster roster = RosterOf({0, 1}, {.min_clients = 2, .deadline = 60});
   roster.Strike(1, Refusal::kValues, kNoon);
-  const std::string why = roster.WhyStuck(roster.FindPresent(kThree, kNoon));
+  const std::string why = roster.StuckMessage(roster.FindPresent(kThree, kNoon));
   for (const char* part : {"1 clients may take part and a round needs 2", "c1 (values)",
                            "server.deadline = 60 s", "lower server.min_clients"}) {
     EXPECT_NE(why.find(part), std::string::npos) << why;
@@ -72,15 +72,15 @@ TEST(Roster, SaysWhoIsMissingWhyAndWhatToDo) {
 
 TEST(Roster, TellsWhyAClientIsOut) {
   Roster roster = RosterOf({0, 1, 2}, {.strikes = 2});
-  EXPECT_FALSE(roster.WhyOut(0, kThree));
-  EXPECT_EQ(roster.WhyOut(0, {{1, "c1"}})->reason, Refusal::kRevoked);
+  EXPECT_FALSE(roster.ReasonOut(0, kThree));
+  EXPECT_EQ(roster.ReasonOut(0, {{1, "c1"}})->reason, Refusal::kRevoked);
   roster.Leave(1);
-  EXPECT_EQ(roster.WhyOut(1, kThree)->reason, Refusal::kMember);
+  EXPECT_EQ(roster.ReasonOut(1, kThree)->reason, Refusal::kMember);
   roster.Strike(2, Refusal::kNorm, kNoon);
-  EXPECT_FALSE(roster.WhyOut(2, kThree));
+  EXPECT_FALSE(roster.ReasonOut(2, kThree));
   roster.Strike(2, Refusal::kNorm, kNoon);
-  EXPECT_EQ(roster.WhyOut(2, kThree)->reason, Refusal::kStrikes);
-  EXPECT_EQ(RosterOf({}).WhyOut(0, kThree)->reason, Refusal::kMember);
+  EXPECT_EQ(roster.ReasonOut(2, kThree)->reason, Refusal::kStrikes);
+  EXPECT_EQ(RosterOf({}).ReasonOut(0, kThree)->reason, Refusal::kMember);
 }
 
 TEST(Roster, WhoIsThrownOutStaysOut) {
@@ -137,6 +137,20 @@ TEST(Roster, TwoProcessesOfOneClientThatTakeTurnsAreToldOnce) {
   EXPECT_FALSE(heard(0, "")) << "says nothing of it";
   EXPECT_TRUE(heard(0, "b")) << "it had not ended";
   EXPECT_FALSE(heard(0, "c")) << "told already";
+}
+
+TEST(Roster, StrikesForDistanceAreTakenBackWhenMostOfARoundIsRefusedForIt) {
+  Roster roster = RosterOf({0, 1, 2});
+  roster.Strike(0, Refusal::kNorm, kNoon);
+  roster.Strike(1, Refusal::kNorm, kNoon);
+  roster.Strike(2, Refusal::kValues, kNoon);
+  EXPECT_EQ(roster.TakeBackStrikes(2), 0);
+  EXPECT_EQ(roster.at(0).strikes, 1);
+  EXPECT_EQ(roster.TakeBackStrikes(1), 2);
+  EXPECT_EQ(roster.TakeBackStrikes(1), 0) << "once";
+  EXPECT_EQ(roster.at(0).strikes, 0);
+  EXPECT_EQ(roster.at(1).strikes, 0);
+  EXPECT_EQ(roster.at(2).strikes, 1) << "NaN stays NaN";
 }
 
 }  // namespace

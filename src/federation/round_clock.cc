@@ -22,14 +22,14 @@ ClientWait::State ClientWait::Update(const Roster& roster, const EnrolledNames& 
   if (!told_ || (late && !told_late_)) {
     told_late_ = std::exchange(told_, true);
     state.news = fmt::format(
-        "{} of {} clients that may come are here; {}", count, present.expected,
+        "{} of {} enrolled clients have joined; {}", count, present.expected,
         present.begun ? fmt::format("a round needs {}", enough)
                       : fmt::format("the first round waits for all of them for {:.0f} s, and "
                                     "needs {}",
                                     options_.patience, enough));
   }
   if (count < enough && !present.sitting.empty() && !std::exchange(alarmed_, true)) {
-    state.alarm = roster.WhyStuck(present);
+    state.alarm = roster.StuckMessage(present);
   }
   return state;
 }

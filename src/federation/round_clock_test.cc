@@ -22,7 +22,7 @@ TEST(ClientWait, TheFirstRoundWaitsForAllWithPatience) {
   ClientWait wait(kTwoNeeded, kBegun);
   auto state = wait.Update(roster, kAllEnrolled, kBegun);
   EXPECT_FALSE(state.clients);
-  EXPECT_NE(state.news.find("2 of 3 clients"), std::string::npos) << state.news;
+  EXPECT_NE(state.news.find("2 of 3 enrolled"), std::string::npos) << state.news;
   EXPECT_EQ(wait.Update(roster, kAllEnrolled, kBegun + seconds(9)).news, "") << "told already";
   EXPECT_EQ(wait.Update(roster, kAllEnrolled, kBegun + seconds(11)).clients,
             (std::vector<int>{0, 1}));

@@ -89,7 +89,7 @@ bool IncomingUpload::Add(int turn, std::string_view bytes) {
     throw Refused{Refusal::kSize, "more bytes than the header says, or a chunk above 1 MiB"};
   }
   if (++parts_ > kFewParts + header_.bytes() / kLeastPart) {
-    throw Refused{Refusal::kSize, "crumbs: parts below 1 KiB"};
+    throw Refused{Refusal::kSize, "parts are below 1 KiB"};
   }
   const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
   bytes_.insert(bytes_.end(), first, first + bytes.size());

@@ -15,7 +15,7 @@ namespace {
 // Loops over the rows of a sample, [rows, channels], eight or sixteen channels at a time: sixteen
 // are a cache line, so that memory is read once, with what belongs to the channels in registers.
 
-// kVectors x 8 channels of a row, or of something with one value a channel.
+// kVectors x 8 channels of a row, or of something with one value per channel.
 template <int kVectors>
 struct Some {
   Lanes lanes[kVectors];

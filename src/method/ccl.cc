@@ -11,6 +11,7 @@
 #include "method/round_numbers.h"
 #include "model/momentum.h"
 #include "model/network.h"
+#include "privacy/mechanism_kinds.h"
 
 namespace kindred {
 namespace {
@@ -26,6 +27,7 @@ class Ccl : public Method {
   explicit Ccl(const MethodContext& context)
       : options_(context.method.Of<CclOptions>()),
         features_(context.features),
+        unit_rows_(MechanismOf(context.privacy).unit_rows),
         batch_statistics_(context.privacy.statistics == "batch"),
         norms_(context.model.projector_norm),
         dim_(context.model.dim),
@@ -51,7 +53,7 @@ class Ccl : public Method {
   NamedTensors NewLocalState() const override { return NewLocalBank(options_.bank, dim_); }
 
   void BeginRound(const RoundStart& start, NamedTensors&) override {
-    remote_ = CheckedRemote(start, dim_, features_.max_remote);
+    remote_ = CheckedRemote(start, dim_, features_.max_remote, unit_rows_);
     remote_center_ = remote_.size(0) > 0 ? remote_.mean(0) : at::Tensor();
     lambda_ = WarmedUp(options_.lambda, options_.warmup, start.round, start.rounds);
     numbers_.Begin();
@@ -168,6 +170,7 @@ class Ccl : public Method {
 
   CclOptions options_;
   FeatureOptions features_;
+  bool unit_rows_;  // of what others share
   bool batch_statistics_, norms_;
   int64_t dim_;
   Network q_, k_;

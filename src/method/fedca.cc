@@ -10,6 +10,7 @@
 #include "loss/nt_xent.h"
 #include "method/one_model.h"
 #include "method/public_base.h"
+#include "privacy/mechanism_kinds.h"
 
 namespace kindred {
 namespace {
@@ -24,7 +25,8 @@ class Fedca : public OneNetwork {
 
   void BeginRound(const RoundStart& start, NamedTensors& local) override {
     OneNetwork::BeginRound(start, local);
-    dictionary_ = CheckedRemote(start, context_.model.dim, context_.features.max_remote);
+    dictionary_ = CheckedRemote(start, context_.model.dim, context_.features.max_remote,
+                                MechanismOf(context_.privacy).unit_rows);
     if (options_.alignment > 0) MeetBase(local);
   }
 

@@ -11,7 +11,7 @@ namespace kindred {
 
 // Shared: "encoder/..." and "projector/...". Kept: "public", by which a resumed run knows
 // that its public images are still the same. Travels as well: the dictionary, at
-// most fedca.dictionary features a client.
+// most fedca.dictionary features per client.
 std::unique_ptr<Method> MakeFedca(const MethodContext& context);
 
 }  // namespace kindred

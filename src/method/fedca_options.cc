@@ -21,7 +21,8 @@ void Bind(Config& config, FedcaOptions& options) {
       "dataset that the base model learns from; `kindred list datasets` names them",
       {.choices = datasets});
   config.Bind("fedca.public_path", &options.public_path,
-              "folder of its files; empty: where `kindred data get` puts them", {.is_path = true});
+              "folder of its files; empty: where `kindred data get` puts them",
+              {.changes_result = false, .is_path = true});
   config.BindForClients("fedca.public_images", &options.public_images,
                         "how many of its images the base model learns from",
                         {.least = 2, .most = 1 << 24});

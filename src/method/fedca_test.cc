@@ -89,7 +89,7 @@ TEST(Fedca, SharesItsDictionaryAndNamesThePublicSet) {
   const std::string before = DigestOf(method->Shared());
   const auto features = method->FeaturesOf(GoldenViews(0, 0));
   EXPECT_EQ(DigestOf(method->Shared()), before);
-  EXPECT_EQ(WhyNotFeatures(features, 16, 8), std::nullopt);
+  EXPECT_EQ(CheckFeatures(features, 16, 8), std::nullopt);
   const std::string note = NoteOf(FedcaContext(0.01).method);
   EXPECT_NE(note.find("at most 8 public images of shapes"), std::string::npos) << note;
 }

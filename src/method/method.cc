@@ -65,10 +65,10 @@ Rng StepRng(Purpose purpose, const StepKey& key, uint32_t part) {
               .part = part});
 }
 
-at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most) {
+at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most, bool unit_rows) {
   if (start.remote.Size() == 0) return torch::empty({0, dim});
   const at::Tensor& rows = start.remote.rows;
-  if (const auto why = WhyNotFeatures(rows, dim, most > 0 ? most : rows.size(0))) {
+  if (const auto why = CheckFeatures(rows, dim, most > 0 ? most : rows.size(0), unit_rows)) {
     throw NetworkError("round {}: the remote features are refused: {}", start.round + 1, *why);
   }
   return rows;

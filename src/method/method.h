@@ -139,6 +139,9 @@ class Foundation {
   // Makes it before the first round; may take minutes. A second call does nothing. Throws
   // Interrupted when `stop` is set.
   virtual void Make(const std::atomic<bool>* stop) = 0;
+
+  // Of the images that it is made of; before Make.
+  virtual std::string DataHash() const = 0;
 };
 
 // What the models of a run have in common.
@@ -158,7 +161,7 @@ struct MethodContext {
 
 // What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features,
 // or when there are more than `most` rows; 0: any number.
-at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most);
+at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most, bool unit_rows);
 
 // Throws a usage error unless images are square, for methods that turn or scale them.
 void CheckSquare(const MethodContext& context);

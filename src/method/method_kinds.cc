@@ -29,17 +29,28 @@ constexpr MethodKind kKinds[] = {
      "Wu et al., IJCAI 2022",
      "contrast with others' features, and neighborhood matching",
      {"ccl"},
-     BindTable<CclOptions>},
+     BindTable<CclOptions>,
+     nullptr,
+     {"contrast", "neighborhood", "lambda", "remote_cosine", "neighbors_remote"}},
     {"moco",
      "He et al., CVPR 2020",
      "momentum contrast with one's own keys; with one client: centralized",
-     {"ccl"}},
+     {"ccl"},
+     nullptr,
+     nullptr,
+     {"contrast", "lambda"}},
     {"simclr",
      "Chen et al., ICML 2020",
      "FedSimCLR: contrast inside the batch",
      {"simclr"},
      BindTable<SimclrOptions>},
-    {"rotation", "Gidaris et al., ICLR 2018", "FedRot: how was the image turned"},
+    {"rotation",
+     "Gidaris et al., ICLR 2018",
+     "FedRot: how was the image turned",
+     {},
+     nullptr,
+     nullptr,
+     {"rotation_accuracy", "loss_over_chance"}},
     {"byol",
      "Grill et al., NeurIPS 2020",
      "FedBYOL: predict a slow copy of oneself",
@@ -49,23 +60,30 @@ constexpr MethodKind kKinds[] = {
      "Zhuang et al., ICLR 2022",
      "FedEMA: BYOL; clients keep part of their own model",
      {"fedema", "byol"},
-     BindTable<FedemaOptions>},
+     BindTable<FedemaOptions>,
+     nullptr,
+     {"own_share", "divergence"}},
     {"swav",
      "Caron et al., NeurIPS 2020",
      "FedSwAV: predict the other view's prototypes",
      {"swav"},
-     BindTable<SwavOptions>},
+     BindTable<SwavOptions>,
+     nullptr,
+     {"loss_over_chance", "prototypes_used"}},
     {"deepcluster",
      "Caron et al., NeurIPS 2020",
      "FedDC: predict clusters of one's own embeddings (DeepCluster-v2)",
      {"deepcluster"},
-     BindTable<DeepClusterOptions>},
+     BindTable<DeepClusterOptions>,
+     nullptr,
+     {"loss_over_chance", "empty_clusters"}},
     {"fedca",
      "Zhang et al., arXiv 2020",
      "FedCA: SimCLR, others' features as negatives, a public base model (reimplemented)",
      {"fedca"},
      BindTable<FedcaOptions>,
-     FedcaNote},
+     FedcaNote,
+     {"contrast", "alignment"}},
     {"simsiam", "Chen and He, CVPR 2021", "FedSimSiam: predict one's other view"},
     {"supervised", "McMahan et al., AISTATS 2017", "FedAvg with every label, an upper bound"},
 };
@@ -89,6 +107,17 @@ std::span<const MethodKind> MethodKinds() { return kKinds; }
 std::string NoteOf(const MethodOptions& options) {
   const MethodKind& kind = KindOf(options.name);
   return kind.note != nullptr ? kind.note(options) : std::string();
+}
+
+std::set<std::string> MetricNamesOf(const std::string& method) {
+  std::set<std::string> names = {
+      "feature_cosine", "feature_std", "feature_rank", "shared_cosine", "shared_rank",
+      // by an observer, in a simulation
+      "false_negatives", "false_negatives_predicted", "neighbors_same_class"};
+  for (const char* name : KindOf(method).metrics) {
+    if (name != nullptr) names.insert(name);
+  }
+  return names;
 }
 
 std::vector<std::string> TablesOfOthers(const std::string& method) {

@@ -104,7 +104,7 @@ at::Tensor KeptFeatures(const std::filesystem::path& file, const at::Tensor& ima
     const auto& [tensors, metadata] = content;
     const auto features = tensors.find("features");
     if (features != tensors.end() &&
-        !WhyNotFeatures(features->second, context.model.dim, images.size(0)) &&
+        !CheckFeatures(features->second, context.model.dim, images.size(0)) &&
         features->second.size(0) == images.size(0) && metadata.contains("made_of") &&
         metadata.at("made_of") == MarkOf(images, context) && metadata.contains("digest") &&
         metadata.at("digest") == DigestOf(tensors)) {

@@ -25,6 +25,7 @@ class PublicBase final : public Foundation {
   // context and the images: its features are kept in the folder, and taken from there by a run that
   // goes on.
   void Make(const std::atomic<bool>* stop) override;
+  std::string DataHash() const override { return kindred::DataHash(data_); }
 
   // After Make. [M, C, S, S], normalised, without augmentation.
   const at::Tensor& PublicImages() const { return images_; }

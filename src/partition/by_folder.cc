@@ -7,7 +7,8 @@ namespace kindred {
 Partition DealByFolder(const PartitionInput& input) {
   if (input.folders.empty()) {
     throw UsageError(
-        "partition by_folder: the images are not in folders; set data.name=folder and data.path");
+        "partition by_folder: the images are not in folders of their owners; set data.name=folder "
+        "and data.path=PATH, with PATH/OWNER/...");
   }
   const int folders = static_cast<int>(input.folder_names.size());
   const int clients = input.options.clients;

@@ -6,7 +6,7 @@
 
 namespace kindred {
 
-// One row an encoding: the k images it mixes, heaviest first, the encoding, and its magnitudes,
+// One row per encoding: the k images it mixes, heaviest first, the encoding, and its magnitudes,
 // which anyone who has the encoding has. All images are taken as one client's. count, k as in
 // DrawMixes.
 DecodedImage EncodingSheet(const Images& images, const Normalization& normalization, int count,

@@ -9,8 +9,7 @@ void Bind(Config& config, FeatureOptions& options) {
                         {.choices = {"local", "global"}});
   config.BindForClients(
       "features.weight", &options.weight,
-      "ccl.negatives = \"union\": weight of all remote negatives together, beside "
-      "1 for a full bank",
+      "ccl.negatives = \"union\": total weight of remote negatives; a full own bank weighs 1",
       {.least = 0, .most = 1000});
   config.Bind("features.max_age", &options.max_age,
               "rounds after which a client's shared features are dropped",

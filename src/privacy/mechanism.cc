@@ -26,10 +26,8 @@ constexpr Maker kMakers[] = {
 
 MadeFeatures ShareFeatures(const FeatureRequest& request, const FeatureFunction& features) {
   const MechanismKind& kind = MechanismOf(request.options);
-  const int least = kind.least_images(request.options);
-  if (request.images.count < least) {
-    throw UsageError("a client has {} images, privacy.features = {} needs {} (privacy.mix)",
-                     request.images.count, kind.name, least);
+  if (const auto why = TooFewImages(request.options, request.images.count)) {
+    throw UsageError("a client has {}", *why);
   }
   const auto maker = std::ranges::find_if(
       kMakers, [&](const Maker& each) { return each.name == request.options.features; });

@@ -9,7 +9,9 @@
 namespace kindred {
 namespace {
 
-int ImagesOfAMix(const PrivacyOptions& options) { return options.mix; }
+constexpr const char* kMixSays = " (privacy.mix)";
+
+int ImagesPerMix(const PrivacyOptions& options) { return options.mix; }
 
 std::vector<Mix> MixesOf(const PrivacyOptions& options, const RowsAsked& asked) {
   return DrawMixes(asked.images, asked.count, options.mix, asked.secret, asked.round);
@@ -26,7 +28,8 @@ constexpr MechanismKind kKinds[] = {
      .summary = "features of InstaHide encodings",
      .travels = true,
      .unit_rows = true,
-     .least_images = ImagesOfAMix,
+     .least_images = ImagesPerMix,
+     .least_says = kMixSays,
      .made_of = MixesOf,
      .sentence =
          [](const PrivacyOptions& options) {
@@ -39,7 +42,8 @@ constexpr MechanismKind kKinds[] = {
      .summary = "features of plain images, in a simulation only",
      .travels = false,
      .unit_rows = true,
-     .least_images = ImagesOfAMix,  // as many clients as could share encodings: for comparison
+     .least_images = ImagesPerMix,  // as many clients as could share encodings: for comparison
+     .least_says = kMixSays,
      .made_of = FirstOfMixes,
      .sentence =
          [](const PrivacyOptions&) {
@@ -70,14 +74,12 @@ void CheckTravels(const PrivacyOptions& options) {
       kind.summary);
 }
 
-void CheckEnoughImages(const PrivacyOptions& options, int client, int64_t images) {
+std::optional<std::string> TooFewImages(const PrivacyOptions& options, int64_t images) {
   const MechanismKind& kind = MechanismOf(options);
   const int least = kind.least_images(options);
-  if (images >= least) return;
-  throw UsageError(
-      "client {} has {} images, privacy.features = {} needs {} (privacy.mix); use fewer clients or "
-      "more images, lower privacy.mix, or a method that shares no features",
-      client, images, kind.name, least);
+  if (images >= least) return std::nullopt;
+  return fmt::format("{} images, privacy.features = {} needs {}{}", images, kind.name, least,
+                     kind.least_says);
 }
 
 }  // namespace kindred

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct MechanismKind {
   bool unit_rows;       // its rows have length 1
   // A client with fewer images cannot share.
   int (*least_images)(const PrivacyOptions& options);
+  const char* least_says;  // what that follows from, after the number: " (some.key)", or nothing
   // Which images each row is made of, and how much each counts: for an observer that knows labels.
   std::vector<Mix> (*made_of)(const PrivacyOptions& options, const RowsAsked& asked);
   // The sentence for the page and the model card, Markdown.
@@ -43,7 +45,7 @@ const MechanismKind& MechanismOf(const PrivacyOptions& options);
 // Throws a usage error unless its rows may travel over a network.
 void CheckTravels(const PrivacyOptions& options);
 
-// Throws a usage error when a client has too few images to share.
-void CheckEnoughImages(const PrivacyOptions& options, int client, int64_t images);
+// Why so many images are too few to share anything of; nullopt: they are enough.
+std::optional<std::string> TooFewImages(const PrivacyOptions& options, int64_t images);
 
 }  // namespace kindred

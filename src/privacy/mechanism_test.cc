@@ -126,7 +126,7 @@ TEST(MechanismKinds, KeepTheirContract) {
     EXPECT_EQ(made.kept.rows().defined(), !kind.travels);
     ASSERT_EQ(made.rows().dim(), 2);
     if (kind.unit_rows) {
-      EXPECT_FALSE(WhyNotFeatures(made.rows(), made.rows().size(1), 10));
+      EXPECT_FALSE(CheckFeatures(made.rows(), made.rows().size(1), 10));
     }
     const auto rows = kind.made_of(
         client.options, {.images = 20, .count = 10, .secret = client.secret, .round = 2});
@@ -139,9 +139,10 @@ TEST(MechanismKinds, KeepTheirContract) {
     }
     EXPECT_FALSE(kind.sentence(client.options).empty());
     const int least = kind.least_images(client.options);
-    EXPECT_NO_THROW(CheckEnoughImages(client.options, 0, least));
-    ExpectError(ExitCode::kUsage, "client 7 has",
-                [&] { CheckEnoughImages(client.options, 7, least - 1); });
+    EXPECT_FALSE(TooFewImages(client.options, least));
+    EXPECT_EQ(TooFewImages(client.options, least - 1),
+              fmt::format("{} images, privacy.features = {} needs {} (privacy.mix)", least - 1,
+                          kind.name, least));
     if (!kind.travels) {
       ExpectError(ExitCode::kUsage, "do not travel", [&] { CheckTravels(client.options); });
     }

@@ -13,7 +13,7 @@ void Bind(Config& config, PrivacyOptions& options) {
   }
   config.BindForClients("privacy.features", &options.features, meaning, {.choices = names});
   config.BindForClients("privacy.mix", &options.mix, "k: images mixed into one encoding",
-                        {.least = 2, .most = 64});
+                        {.least = 2, .most = 64, .client_least = "client.min_mix"});
   config.BindForClients(
       "privacy.input", &options.input,
       "what the model sees of an encoding: its values (signed) or their magnitudes",

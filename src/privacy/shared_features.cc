@@ -10,7 +10,8 @@ constexpr double kUnit = 1e-3;  // how far a length may be from 1
 
 }  // namespace
 
-std::optional<std::string> WhyNotFeatures(const at::Tensor& rows, int64_t width, int64_t most) {
+std::optional<std::string> CheckFeatures(const at::Tensor& rows, int64_t width, int64_t most,
+                                         bool unit_rows) {
   if (!rows.defined() || rows.dim() != 2 || rows.scalar_type() != torch::kFloat) {
     return "not a matrix of floats";
   }
@@ -20,7 +21,7 @@ std::optional<std::string> WhyNotFeatures(const at::Tensor& rows, int64_t width,
   torch::NoGradGuard no_gradient;
   const auto length = rows.norm(2, 1);
   if (!length.isfinite().all().item<bool>()) return "not finite";
-  if (((length - 1).abs() > kUnit).any().item<bool>()) return "rows not of length 1";
+  if (unit_rows && ((length - 1).abs() > kUnit).any().item<bool>()) return "rows not of length 1";
   return std::nullopt;
 }
 

@@ -7,8 +7,11 @@
 
 namespace kindred {
 
+// Which rank trains which client, by client.
+using RankOf = std::vector<int>;
+
 // The rank of each client: the one with the most images first, each to the rank that has the fewest
 // so far. A client stays where it was dealt to: its state is there.
-std::vector<int> DealClients(const Partition& partition, int ranks);
+RankOf DealClients(const Partition& partition, int ranks);
 
 }  // namespace kindred

@@ -21,7 +21,7 @@ struct RoundOrder {
 void SendOrder(Ranks& ranks, const Chosen& chosen, const ServerState& state) {
   Bytes who = Value::to_cbor({{"round", chosen.round},
                               {"clients", chosen.clients},
-                              {"usual", {state.usual.norm, state.usual.steps}}});
+                              {"recent", DeltasToText(state.recent)}});
   ranks.Broadcast(who);
   Safetensors tensors;
   AddUnder(tensors.tensors, "global", state.global);
@@ -41,7 +41,7 @@ std::optional<RoundOrder> ReceiveOrder(Ranks& ranks) {
   return RoundOrder{.chosen = {.round = value.at("round"), .clients = value.at("clients")},
                     .state = {.global = Under(all, "global"),
                               .pool = FeaturePool::FromTensors(Under(all, "pool")),
-                              .usual = {value.at("usual").at(0), value.at("usual").at(1)}}};
+                              .recent = DeltasFromText(value.at("recent"))}};
 }
 
 // Those of the chosen that this rank trains.
@@ -144,7 +144,7 @@ void FollowRounds(Ranks& ranks, const RankOf& rank_of, const RoundLoopOptions& o
   }
   while (const auto order = ReceiveOrder(ranks)) {
     const Chosen mine = OwnOf(order->chosen, rank_of, ranks.Rank());
-    RoundIntake intake(options, order->chosen.clients, order->state);
+    RoundIntake intake(options, order->chosen, order->state);
     const double cpu_start = CpuSeconds();
     const auto plan_for = [&](int client) {
       return PlanFrom(options, order->state, mine.round, client);

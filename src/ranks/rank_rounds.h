@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "client/local_store.h"
+#include "ranks/deal.h"
 #include "ranks/ranks.h"
 #include "server/round_loop.h"
 #include "transport/transport.h"
 
 namespace kindred {
-
-// Which rank trains which client, by client.
-using RankOf = std::vector<int>;
 
 // Throws a usage error on rank 0 unless these facts, by name, are the same on all ranks: one digest
 // needs one program, the same data and the same kind of CPU. Called by every rank; `host` tells

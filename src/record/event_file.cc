@@ -29,7 +29,14 @@ void EventFile::CatchUp() {
   }
   if (read == read_) return;
   const Bytes events = SerializeEvents(ToEvents(lines), EventsStart::kGoOn);
-  const uint64_t before = std::filesystem::file_size(path_);
+  std::error_code gone;
+  const uint64_t before = std::filesystem::file_size(path_, gone);
+  if (gone) {  // somebody removed it: it begins anew, with all lines
+    MakeFolder(path_.parent_path());
+    WriteFileAtomically(path_, SerializeEvents({}));
+    read_ = 0;
+    return CatchUp();
+  }
   std::ofstream out(path_, std::ios::binary | std::ios::app);
   out.write(reinterpret_cast<const char*>(events.data()),
             static_cast<std::streamsize>(events.size()));

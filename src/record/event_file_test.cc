@@ -29,6 +29,20 @@ TEST(EventFile, AppendsWhatTheMetricsHaveGot) {
   EXPECT_EQ(FilesBelow(folder.path() / "tensorboard").size(), 1u);
 }
 
+TEST(EventFile, ComesBackWholeWhenItsFolderIsRemoved) {
+  const auto folder = TestFolder();
+  const auto metrics = folder.path() / "metrics.jsonl";
+  EventFile events(folder.path() / "tensorboard", metrics);
+  MetricsFile file(metrics, 0);
+  file.Append({{"round", 1}, {"loss", 2.0}});
+  events.CatchUp();
+  std::filesystem::remove_all(folder.path() / "tensorboard");
+  file.Append({{"round", 2}, {"loss", 1.0}});
+  events.CatchUp();
+  EXPECT_EQ(BytesIn(folder.path() / "tensorboard"),
+            SerializeEvents(ToEvents(ReadMetrics(metrics))));
+}
+
 TEST(EventFile, OfARunThatGoesOnHoldsNoMoreThanItsMetrics) {
   const auto folder = TestFolder();
   const auto metrics = folder.path() / "metrics.jsonl";

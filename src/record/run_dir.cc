@@ -7,19 +7,17 @@ namespace kindred {
 
 void RunDir::RefuseUsed(const std::filesystem::path& path) {
   if (!FileExists(path)) return;
-  bool used = !IsFolder(path);
-  if (!used) {
-    // What a killed start leaves, before there is a configuration, is no run.
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
-      used |= !entry.path().filename().string().starts_with(".tmp-");
-    }
+  const auto refuse = [&](const char* why) {
+    throw Error(ExitCode::kExists, fmt::format("{}: {}", Printable(path.string()), why));
+  };
+  if (!IsFolder(path)) refuse("is a file, not a folder; choose another --out");
+  if (FileExists(path / "config.toml")) {
+    refuse("holds a run; continue it with --resume, or choose another --out");
   }
-  if (used) {
-    throw Error(
-        ExitCode::kExists,
-        fmt::format("{}: is in use; --resume goes on with the run there, --out takes another "
-                    "folder",
-                    Printable(path.string())));
+  // What a killed start leaves, before there is a configuration, is no run.
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().filename().string().starts_with(".tmp-")) continue;
+    refuse("holds other files; choose another --out");
   }
 }
 

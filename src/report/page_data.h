@@ -28,7 +28,7 @@ Json RunData(const RunDir& dir, const PageContent& content = {});
 std::string ShownName(const std::filesystem::path& folder);
 
 // Rounds' lines as columns: a list of numbers for each name, null where a line has none; "who" as a
-// bit for each client, a row of whole bytes a round, in base64.
+// bit for each client, a row of whole bytes per round, in base64.
 Json RoundColumns(const std::vector<Json>& lines);
 
 }  // namespace kindred

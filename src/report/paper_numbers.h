@@ -19,7 +19,7 @@ struct CellKey {
   auto operator<=>(const CellKey&) const = default;
 };
 
-// In percent; nothing where the paper has none.
+// In percent; nullopt where the paper has none.
 std::optional<double> PaperNumber(const CellKey& key);
 
 }  // namespace kindred

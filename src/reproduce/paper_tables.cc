@@ -112,9 +112,9 @@ std::vector<std::string> ChosenOf(const char* what, const std::vector<std::strin
   for (const auto& name : asked) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string nearest = Nearest(name, known);
-    throw UsageError("{}: no such {}; {}", Printable(name), what,
-                     nearest.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
-                                     : fmt::format("did you mean {}?", nearest));
+    throw UsageError("{}: no such {}; {}there are {}", Printable(name), what,
+                     nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest),
+                     fmt::join(known, ", "));
   }
   if (asked.empty()) return known;
   std::erase_if(known, [&](const std::string& name) {

@@ -173,7 +173,7 @@ TEST(Reproduction, ARunThatNoNumberNeedsCannotFail) {
   TableChoice other = RandomAlone();
   other.assignments.push_back("model.width=4");
   Reproduction(other, here).Run(stop);  // the run's folder is of another configuration
-  ExpectError(ExitCode::kExists, "a run goes on", [&] { Reproduction(RandomAlone(), here); });
+  ExpectError(ExitCode::kExists, "was started with", [&] { Reproduction(RandomAlone(), here); });
   const Reproduction known(RandomAlone(), here, {there / "tables.json"});
   EXPECT_TRUE(known.Failures().empty());
   EXPECT_EQ(known.Taken(), 1);
@@ -213,7 +213,8 @@ TEST(Reproduction, TablesOfAnotherConfigurationAreLeftAlone) {
   TableChoice choice = RandomAlone();
   Reproduction(choice, out).Run(stop);
   choice.assignments.push_back("model.width=4");
-  ExpectError(ExitCode::kExists, "a run goes on as it began", [&] { Reproduction(choice, out); });
+  ExpectError(ExitCode::kExists, "resume with the original settings",
+              [&] { Reproduction(choice, out); });
 }
 
 // The folder's configuration may leave out what its version did not know: the hash tells.

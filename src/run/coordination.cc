@@ -41,7 +41,7 @@ bool IsValidNow(const Enrolment& enrolment) {
 Coordination::Coordination(const Experiment& experiment, const Config& config,
                            const std::string& config_hash, const ServeOptions& serve,
                            const RunDir& dir, const std::atomic<bool>& stop)
-    : experiment_((CheckTravels(experiment.privacy), CheckBatch(experiment), experiment)),
+    : experiment_(experiment),
       config_(config),
       config_hash_(config_hash),
       serve_(serve),
@@ -53,6 +53,7 @@ Coordination::Coordination(const Experiment& experiment, const Config& config,
       kit_(serve.plain_text ? std::nullopt : std::optional(ReadServerKit(serve.pki))),
       monitor_(MonitorOf(experiment)),
       store_(0, dir.scratch()) {
+  CheckTravels(experiment.privacy);
   const auto enrolled = enrolments_.All();
   const auto valid = std::count_if(enrolled.begin(), enrolled.end(), IsValidNow);
   if (valid < experiment.coordinator.min_clients) {
@@ -136,14 +137,14 @@ void Coordination::Run() {
   RoundLoopOptions rounds = RoundsOf(experiment_, *method_);
   rounds.over_selection = experiment_.coordinator.over_selection;
   rounds.first = record_->NextRound();
-  rounds.images_of = [&](int client) { return coordinator_->CurrentMembers().at(client).images; };
+  rounds.images_of = [&](int client) { return coordinator_->ImagesOf(client); };
   RunRounds(rounds, *coordinator_, record_->Server(),
             [&](const RoundReport& report) { OnRound(report); });
   coordinator_->Finish(record_->Global());
 }
 
 void Coordination::OnRound(const RoundReport& report) {
-  driver_->EndRound(report, never_);  // a finished round is saved first
+  driver_->EndRound(report);
   const Members members = coordinator_->CurrentMembers();
   WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));

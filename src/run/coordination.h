@@ -53,13 +53,12 @@ class Coordination {
   ServeOptions serve_;
   const RunDir& dir_;
   const std::atomic<bool>& stop_;
-  const std::atomic<bool> never_ = false;
   ImageKind images_;
   std::unique_ptr<Method> method_;  // with the seed's initial weights
   Enrolments enrolments_;
   std::optional<ServerKit> kit_;
   std::optional<Dataset> monitor_;
-  LocalStore store_;  // of nobody: clients keep their own
+  LocalStore store_;  // unused: clients keep their own state
   std::unique_ptr<RunRecord> record_;
   std::unique_ptr<RoundDriver> driver_;
   std::unique_ptr<AuditLog> audit_;

@@ -12,7 +12,7 @@
 
 namespace kindred {
 
-std::optional<std::string> WhyTooFewImages(const Method& method, const Partition& partition) {
+std::optional<std::string> TooFewImagesWarning(const Method& method, const Partition& partition) {
   const auto alone =
       std::ranges::count(partition.clients, size_t{1}, [](const auto& own) { return own.size(); });
   if (!method.NormsFeatures() || alone == 0) return std::nullopt;

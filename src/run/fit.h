@@ -11,7 +11,7 @@
 namespace kindred {
 
 // What to warn of when clients have too few images to learn anything by the method.
-std::optional<std::string> WhyTooFewImages(const Method& method, const Partition& partition);
+std::optional<std::string> TooFewImagesWarning(const Method& method, const Partition& partition);
 
 // Throws a usage error unless a coordinator of so many enrolled clients can keep its rule and hold
 // what its configuration may bring.

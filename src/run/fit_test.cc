@@ -17,13 +17,13 @@ MethodContext FitContext(const char* name, int splits) {
 TEST(Fit, WarnsOfClientsWithOneImageWhereABatchNormNeedsTwo) {
   const Partition partition = {.clients = {{0, 1}, {2}, {3}}}, two = {.clients = {{0, 1}, {2, 3}}};
   const auto simclr = MakeMethod(FitContext("simclr", 1));
-  EXPECT_TRUE(WhyTooFewImages(*simclr, partition).value_or("").starts_with("2 of 3 clients"));
-  EXPECT_FALSE(WhyTooFewImages(*simclr, two));
-  EXPECT_FALSE(WhyTooFewImages(*MakeMethod(FitContext("rotation", 1)), partition));
+  EXPECT_TRUE(TooFewImagesWarning(*simclr, partition).value_or("").starts_with("2 of 3 clients"));
+  EXPECT_FALSE(TooFewImagesWarning(*simclr, two));
+  EXPECT_FALSE(TooFewImagesWarning(*MakeMethod(FitContext("rotation", 1)), partition));
   MethodContext ccl = FitContext("ccl", 2);
-  EXPECT_TRUE(WhyTooFewImages(*MakeMethod(ccl), partition));
+  EXPECT_TRUE(TooFewImagesWarning(*MakeMethod(ccl), partition));
   ccl.model.projector_norm = false;
-  EXPECT_FALSE(WhyTooFewImages(*MakeMethod(ccl), partition));
+  EXPECT_FALSE(TooFewImagesWarning(*MakeMethod(ccl), partition));
   ccl.model.projector_norm = true;
   ccl.batch = 1;
   ExpectError(ExitCode::kUsage, "train.batch = 1", [&] { MakeMethod(ccl); });

@@ -35,11 +35,16 @@ void Bind(Config& config, JoinOptions& options) {
   config.Bind("client.max_number", &options.max_number,
               "join: refuse larger numbers in a method's settings", limit(1, 1 << 30));
   config.Bind("client.labels", &options.labels,
-              "join: whether a method that learns from labels gets this client's", text);
+              "join: give this client's labels to methods that use them", text);
   config.Bind("client.max_download", &options.max_download,
               "join: refuse a model or remote features of more MB", limit(1, 1 << 20));
-  config.Bind("client.min_mix", &options.min_mix, "join: images in an encoding at least",
+  config.Bind("client.min_mix", &options.min_mix, "join: refuse encodings of fewer images",
               limit(2, 64));
+  config.Bind("client.min_batch", &options.min_batch,
+              "join: refuse smaller batches, of which an update shows more", limit(1, 1 << 20));
+  config.Bind("client.min_images", &options.min_images,
+              "join: take no part with fewer images, of which an update shows more",
+              limit(1, 1 << 20));
 }
 
 }  // namespace kindred

@@ -22,6 +22,8 @@ struct JoinOptions {
   int max_number = 1 << 16;  // in a method's own settings: bank, prototypes, ...
   int max_download = 2048;   // MB of a model or a bank
   int min_mix = 4;           // images in an encoding at least
+  int min_batch = 8;         // images per step at least: fewer show through a model's update
+  int min_images = 8;        // of this client, or it takes no part: the same
   bool labels = false;       // whether methods that learn from labels get this client's
 };
 

@@ -8,8 +8,8 @@
 
 namespace kindred {
 
-KnnLook LookByKnn(const Encoder& encoder, const Dataset& dataset, const EvalOptions& options,
-                  int workers) {
+KnnResult KnnAccuracyOf(const Encoder& encoder, const Dataset& dataset, const EvalOptions& options,
+                        int workers) {
   const auto encode = [&](const Images& images) {
     return UnitRows(EncodeImages(encoder, images, {.workers = workers}));
   };

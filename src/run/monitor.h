@@ -7,15 +7,15 @@
 
 namespace kindred {
 
-struct KnnLook {
+struct KnnResult {
   double accuracy = 0;
   at::Tensor features;  // of the training images, unit rows
 };
 
 // Accuracy on the test images by the votes of the training images. The dataset must have both, with
 // labels.
-KnnLook LookByKnn(const Encoder& encoder, const Dataset& dataset, const EvalOptions& options,
-                  int workers);
+KnnResult KnnAccuracyOf(const Encoder& encoder, const Dataset& dataset, const EvalOptions& options,
+                        int workers);
 
 // Cuts the test images to options.limit, if there are more.
 void LimitTestImages(Dataset& dataset, const EvalOptions& options);

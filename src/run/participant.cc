@@ -49,7 +49,7 @@ Secret DrawnSecret(const std::filesystem::path& folder, const std::string& run) 
     throw DataError("{}: not a secret of 32 bytes; delete it to draw a new one",
                     Printable(path.string()));
   }
-  // A key a run: rounds of two runs never share a stream.
+  // One key per run: rounds of two runs never share a stream.
   crypto_generichash(secret.data(), secret.size(), reinterpret_cast<const uint8_t*>(run.data()),
                      run.size(), bytes.data(), bytes.size());
   return secret;
@@ -159,7 +159,7 @@ class Participant {
         std::make_shared<std::atomic<int>>(WorkerCount(experiment_.train.workers));
     foundation_ = MakeFoundation(context, experiment_.data.name, dir_.path());
     context.foundation = foundation_;
-    method_ = MakeMethod(context);
+    method_ = MakeFittingMethod(context);
     if (method_->UsesLabels() && !experiment_.join.labels) {
       throw NetworkError(
           "the coordinator's method learns from labels; allow it with --set "
@@ -183,11 +183,15 @@ class Participant {
                                            method_->UsesLabels() ? "labels" : "");
     if (loaded_ != needed) data_ = OwnData(experiment_, input_, method_->UsesLabels());
     loaded_ = needed;
-    const MechanismKind& mechanism = MechanismOf(experiment_.privacy);
-    const int least = mechanism.least_images(experiment_.privacy);
-    if (method_->FeaturesToShare() > 0 && data_.images.count < least) {
-      throw DataError("{} images are here, but privacy.features = {} takes {}", data_.images.count,
-                      mechanism.name, least);
+    if (data_.images.count < experiment_.join.min_images) {
+      throw DataError(
+          "this client has {} images, client.min_images = {}: an update of so few shows "
+          "more of them; add images, or lower it",
+          data_.images.count, experiment_.join.min_images);
+    }
+    if (const auto why = TooFewImages(experiment_.privacy, data_.images.count);
+        why && method_->FeaturesToShare() > 0) {
+      throw DataError("this client has {}", *why);
     }
     const int place = static_cast<int>(offer_.client());
     if (data_.client >= 0 && data_.client != place) {
@@ -211,7 +215,7 @@ class Participant {
     return request;
   }
 
-  // The model that the plan names; nothing when its round is over.
+  // The model that the plan names; nullopt when its round is over.
   std::optional<NamedTensors> FetchModel(const v1::PlanReply& plan) {
     if (plan.model_bytes() != BytesOf(shape_.manifest)) {
       throw NetworkError("the coordinator's model has {} bytes, not {}", plan.model_bytes(),
@@ -226,7 +230,7 @@ class Participant {
     return model;
   }
 
-  // What the others share; nothing when the round is over.
+  // What the others share; nullopt when the round is over.
   std::optional<RemoteFeatures> FetchRemote(const v1::PlanReply& plan) {
     RemoteFeatures remote;
     if (plan.remote_rows() == 0) return remote;
@@ -270,7 +274,7 @@ class Participant {
     Send(plan, *last_);
   }
 
-  // Trains the round and keeps what came of it; nothing when the round ended meanwhile.
+  // Trains the round and keeps what came of it; nullopt when the round ended meanwhile.
   std::optional<KeptRound> TrainRound(const v1::PlanReply& plan, const std::string& digest,
                                       const std::optional<KeptRound>& before) {
     const int round = static_cast<int>(plan.round());

@@ -9,26 +9,26 @@
 namespace kindred {
 
 void RoundDriver::Begin(const std::atomic<bool>& stop) {
-  if (record_.NextRound() == 0 && !record_.Sums().first_knn) MeasureKnn(0, stop);
+  if (stop) throw Interrupted{};
+  if (record_.NextRound() == 0 && !record_.Sums().first_knn) MeasureKnn(0);
 }
 
-void RoundDriver::EndRound(const RoundReport& report, const std::atomic<bool>& stop) {
+void RoundDriver::EndRound(const RoundReport& report) {
   const int done = report.round + 1;
   record_.AddRound(report);
   if (done % experiment_.eval.every == 0 || done == experiment_.train.rounds) {
-    MeasureKnn(done, stop);
+    MeasureKnn(done);
   }
 }
 
-void RoundDriver::MeasureKnn(int round, const std::atomic<bool>& stop) {
+void RoundDriver::MeasureKnn(int round) {
   const Dataset* dataset = monitored_.dataset;
   if (dataset == nullptr || dataset->test.labels.empty() || dataset->train.labels.empty()) return;
-  if (stop) throw Interrupted{};
   const auto start = std::chrono::steady_clock::now();
   const Encoder encoder = {Under(record_.Global(), method_.EncoderPrefix()), experiment_.model,
                            monitored_.input};
-  const KnnLook look =
-      LookByKnn(encoder, *dataset, experiment_.eval, WorkerCount(experiment_.train.workers));
+  const KnnResult look =
+      KnnAccuracyOf(encoder, *dataset, experiment_.eval, WorkerCount(experiment_.train.workers));
   record_.AddKnn(round, look.accuracy,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   WritePagePart(dir_, "embedding", [&] {

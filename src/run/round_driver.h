@@ -28,15 +28,16 @@ class RoundDriver {
         record_(record),
         monitored_(monitored) {}
 
-  // Before the first round: the kNN accuracy of the initial weights, unless it is known.
+  // Before the first round: the kNN accuracy of the initial weights, unless it is known. Throws
+  // Interrupted when `stop` is set.
   void Begin(const std::atomic<bool>& stop);
 
-  // After a round: its line of metrics.jsonl, and every eval.every rounds kNN. Saves nothing.
-  // Throws Interrupted instead of measuring when `stop` is set.
-  void EndRound(const RoundReport& report, const std::atomic<bool>& stop);
+  // After a round: its line of metrics.jsonl, and every eval.every rounds kNN. Saves nothing, and
+  // is not interrupted: a finished round is saved first.
+  void EndRound(const RoundReport& report);
 
  private:
-  void MeasureKnn(int round, const std::atomic<bool>& stop);
+  void MeasureKnn(int round);
 
   const Experiment& experiment_;
   const Method& method_;

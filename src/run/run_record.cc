@@ -50,7 +50,7 @@ bool RunIdentity::Simulated() const {
   return !partition.empty() && partition != kFederationPartition;
 }
 
-std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
+std::optional<std::string> LearningWarning(int round, const Metrics& metrics) {
   constexpr int kFirstRounds = 2;
   constexpr double kCollapsed = 0.7, kLeastRank = 2.5, kSharedCollapsed = 0.95;
   constexpr int kRoundsToLearn = 5;
@@ -78,7 +78,7 @@ std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics) {
   }
   if (round >= kRoundsToLearn && value("loss_over_chance") > kGuessing) {
     return fmt::format(
-        "the loss stays at {:.3f} of what an even guess has: nothing is learned; sharper targets "
+        "the loss stays at {:.3f} of the loss of guessing: nothing is learned; sharper targets "
         "(a lower temperature), fewer of them or a higher train.lr may help",
         value("loss_over_chance"));
   }
@@ -170,7 +170,7 @@ void RunRecord::TellRound() {
   const double seconds = std::chrono::duration<double>(now - *begun_).count();
   spdlog::info("{}", RoundLine(*untold_, rounds_, untold_knn_,
                                seconds / (done - first_round_) * (rounds_ - done)));
-  if (const auto why = WhyNotLearning(untold_->round, untold_->metrics)) {
+  if (const auto why = LearningWarning(untold_->round, untold_->metrics)) {
     spdlog::warn("round {}: {}", done, *why);
   }
   untold_.reset();

@@ -45,7 +45,7 @@ struct Tally {
 
 // What is wrong when features have collapsed, a client's own or those that are shared, or the loss
 // stays at an even guess's; nothing in a run's first rounds, when all is close to random weights.
-std::optional<std::string> WhyNotLearning(int round, const Metrics& metrics);
+std::optional<std::string> LearningWarning(int round, const Metrics& metrics);
 
 // What the log says of a finished round: its loss, kNN if it was checked after this round, speed,
 // and the time left if rounds are.

@@ -79,28 +79,28 @@ TEST(RunRecord, RefusesTheCheckpointOfAnotherRun) {
   }
 }
 
-TEST(WhyNotLearning, WarnsOfFeaturesThatAreNearlyOnePoint) {
+TEST(LearningWarning, WarnsOfFeaturesThatAreNearlyOnePoint) {
   const Metrics healthy = {{"feature_cosine", 0.5}, {"feature_rank", 4.1}, {"shared_cosine", 0.9}};
   const Metrics collapsed = {{"feature_cosine", 0.89}, {"feature_rank", 1.4}};
   const Metrics close = {{"feature_cosine", 0.77}, {"feature_rank", 2.8}};
   const Metrics flat = {{"feature_cosine", 0.4}, {"feature_rank", 2.0}};
   const Metrics shared = {{"feature_cosine", 0.5}, {"shared_cosine", 0.97}};
-  EXPECT_FALSE(WhyNotLearning(5, healthy));
-  EXPECT_FALSE(WhyNotLearning(5, {})) << "a method without features";
-  EXPECT_TRUE(WhyNotLearning(5, close));
-  EXPECT_TRUE(WhyNotLearning(5, flat)) << "a plane is not enough";
-  EXPECT_FALSE(WhyNotLearning(1, collapsed)) << "still near random weights";
-  EXPECT_NE(WhyNotLearning(2, collapsed).value_or("").find("cosine of 0.89"), std::string::npos);
+  EXPECT_FALSE(LearningWarning(5, healthy));
+  EXPECT_FALSE(LearningWarning(5, {})) << "a method without features";
+  EXPECT_TRUE(LearningWarning(5, close));
+  EXPECT_TRUE(LearningWarning(5, flat)) << "a plane is not enough";
+  EXPECT_FALSE(LearningWarning(1, collapsed)) << "still near random weights";
+  EXPECT_NE(LearningWarning(2, collapsed).value_or("").find("cosine of 0.89"), std::string::npos);
   for (const auto& kind : MethodKinds()) {
-    EXPECT_EQ(WhyNotLearning(2, collapsed)->find(std::string(kind.name) + "."), std::string::npos);
+    EXPECT_EQ(LearningWarning(2, collapsed)->find(std::string(kind.name) + "."), std::string::npos);
   }
-  EXPECT_NE(WhyNotLearning(2, shared).value_or("").find("shared features"), std::string::npos);
+  EXPECT_NE(LearningWarning(2, shared).value_or("").find("shared features"), std::string::npos);
 }
 
-TEST(WhyNotLearning, WarnsOfALossThatStaysAtAGuess) {
-  EXPECT_FALSE(WhyNotLearning(9, {{"loss_over_chance", 0.95}}));
-  EXPECT_FALSE(WhyNotLearning(2, {{"loss_over_chance", 1.0}})) << "it may still begin";
-  EXPECT_NE(WhyNotLearning(9, {{"loss_over_chance", 0.998}}).value_or("").find("0.998 of"),
+TEST(LearningWarning, WarnsOfALossThatStaysAtAGuess) {
+  EXPECT_FALSE(LearningWarning(9, {{"loss_over_chance", 0.95}}));
+  EXPECT_FALSE(LearningWarning(2, {{"loss_over_chance", 1.0}})) << "it may still begin";
+  EXPECT_NE(LearningWarning(9, {{"loss_over_chance", 0.998}}).value_or("").find("0.998 of"),
             std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 #include "run/setup.h"
 
 #include "base/error.h"
+#include "privacy/mechanism_kinds.h"
 
 namespace kindred {
 namespace {
@@ -17,12 +18,6 @@ void CheckSplits(const Method& method, const MethodContext& context) {
 }
 
 }  // namespace
-
-void CheckBatch(const Experiment& experiment) {
-  const int batch = experiment.train.batch, splits = experiment.model.bn_splits;
-  if (batch % splits == 0) return;
-  throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", batch, splits);
-}
 
 ImageKind ImageKindOf(const Dataset& dataset) {
   const Images& images = dataset.train.images;
@@ -56,6 +51,10 @@ MethodContext ContextOf(const Experiment& experiment, const ImageKind& images) {
 }
 
 std::unique_ptr<Method> MakeFittingMethod(const MethodContext& context) {
+  if (context.batch % context.model.bn_splits != 0) {
+    throw UsageError("train.batch = {} is not a multiple of model.bn_splits = {}", context.batch,
+                     context.model.bn_splits);
+  }
   auto method = MakeMethod(context);
   CheckSplits(*method, context);
   return method;
@@ -79,9 +78,11 @@ RoundLoopOptions RoundsOf(const Experiment& experiment, const Method& method) {
           .rule = experiment.rule,
           .optimizer = experiment.optimizer,
           .trained = TrainedNames(method),
+          .metrics = MetricNamesOf(experiment.method.name),
           .limits = experiment.limits,
           .features_width = experiment.model.dim,
-          .features_most = method.FeaturesToShare()};
+          .features_most = method.FeaturesToShare(),
+          .unit_rows = MechanismOf(experiment.privacy).unit_rows};
 }
 
 }  // namespace kindred

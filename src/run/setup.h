@@ -16,14 +16,11 @@ ImageKind ImageKindOf(const Dataset& dataset);
 ImageKind ImageKindOf(const EncoderInput& input, int classes);
 EncoderInput InputOf(const ImageKind& images);
 
-// Throws a usage error unless a batch can be split as [model] says.
-void CheckBatch(const Experiment& experiment);
-
 // What the models of a run have in common, without a foundation.
 MethodContext ContextOf(const Experiment& experiment, const ImageKind& images);
 
 // The method with its initial weights. Throws a usage error when the splits of [model] do not fit
-// it.
+// the batch or the method.
 std::unique_ptr<Method> MakeFittingMethod(const MethodContext& context);
 
 // How each client trains.

@@ -33,11 +33,16 @@ TEST(Setup, OnlyMethodsThatNormTheirFeaturesRefuseSplitBatches) {
 
 TEST(Setup, ABatchIsAMultipleOfItsSplits) {
   Experiment experiment;
+  experiment.method.name = "ccl";
+  experiment.model.width = 4;
   experiment.train.batch = 9;
+  const auto make = [&] {
+    MakeFittingMethod(ContextOf(experiment, {.channels = 3, .side = 32, .classes = 2}));
+  };
   experiment.model.bn_splits = 3;
-  EXPECT_NO_THROW(CheckBatch(experiment));
+  EXPECT_NO_THROW(make());
   experiment.model.bn_splits = 2;
-  ExpectError(ExitCode::kUsage, "train.batch = 9", [&] { CheckBatch(experiment); });
+  ExpectError(ExitCode::kUsage, "train.batch = 9", make);
 }
 
 // A dataset, what a configuration says of it and what a coordinator offers make the same models.

@@ -24,7 +24,8 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
     const std::string key = setting.substr(0, equals);
     if (equals == std::string::npos || setting.size() > kMostSetting || !own.contains(key) ||
         !seen.insert(key).second) {
-      throw NetworkError("the coordinator sends {}, which is not its to set", Printable(setting));
+      throw NetworkError("the coordinator sends {}, which a coordinator may not set",
+                         Printable(setting));
     }
     const Json value = Json::parse(setting.substr(equals + 3), nullptr, false);
     if (value.is_discarded()) {
@@ -44,15 +45,11 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
     std::erase_if(read, [&](const std::string& key) { return key.starts_with(table + "."); });
   }
   if (const auto excess = config.BeyondLimits(read)) {
-    throw NetworkError("the coordinator sets {} = {}, {} allows {}", excess->key, excess->value,
-                       excess->limit, excess->most);
+    throw NetworkError("the coordinator sets {} = {}, {} {} {}", excess->key, excess->value,
+                       excess->limit, excess->below ? "asks for" : "allows", excess->bound);
   }
   if (const MechanismKind& kind = MechanismOf(experiment.privacy); !kind.travels) {
     throw NetworkError("the coordinator asks for {}; they do not leave here", kind.summary);
-  }
-  if (experiment.privacy.mix < experiment.join.min_mix) {
-    throw NetworkError("the coordinator sets privacy.mix = {}, client.min_mix asks for {}",
-                       experiment.privacy.mix, experiment.join.min_mix);
   }
 }
 

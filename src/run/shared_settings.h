@@ -9,8 +9,8 @@
 
 namespace kindred {
 
-// Applies what a coordinator has sent. Throws a network error when it is none of its business, or
-// beyond what [client] allows.
+// Applies what a coordinator has sent. Throws a network error when it is a key that a coordinator
+// may not set, or beyond what [client] allows.
 void ApplySettings(const std::vector<std::string>& settings, const Experiment& experiment,
                    Config& config);
 

@@ -98,6 +98,19 @@ TEST(Settings, AClientsOwnLimitsWin) {
               [&] { ApplySettings({"train.epochs = 6"}, experiment, config); });
 }
 
+// Few images per step show through an update: gradient inversion.
+TEST(Settings, ACoordinatorCannotAskForTinyBatches) {
+  Experiment experiment;
+  Config config = BindExperiment(experiment);
+  ApplySettings({"train.batch = 8"}, experiment, config);
+  ExpectError(ExitCode::kNetwork, "train.batch = 7, client.min_batch asks for 8",
+              [&] { ApplySettings({"train.batch = 7"}, experiment, config); });
+  config.Apply("client.min_batch", "1", "test");
+  ApplySettings({"train.batch = 1"}, experiment, config);
+  ExpectError(ExitCode::kNetwork, "privacy.mix = 3, client.min_mix asks for 4",
+              [&] { ApplySettings({"privacy.mix = 3"}, experiment, config); });
+}
+
 // The numbers of a method count where the run's method reads them: a coordinator sends all tables.
 TEST(Settings, NumbersOfTheRunsMethodHaveLimits) {
   for (const char* setting : {"fedca.base_epochs = 10000", "fedca.public_images = 16777216"}) {

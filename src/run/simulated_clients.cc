@@ -8,7 +8,6 @@
 #include "kernel/kernel_path.h"
 #include "model/library_kernels.h"
 #include "privacy/mechanism_kinds.h"
-#include "ranks/deal.h"
 #include "run/monitor.h"
 #include "run/setup.h"
 #include "server/client_sampling.h"
@@ -23,7 +22,7 @@ std::filesystem::path ScratchOf(const RunDir& dir, int rank) {
 }
 
 // Threads that train at a time: no more than there are clients for them.
-int WorkersOf(const Experiment& experiment, const std::vector<int>& rank_of, int rank) {
+int WorkersOf(const Experiment& experiment, const RankOf& rank_of, int rank) {
   const int all = static_cast<int>(std::ssize(rank_of));
   const int own = static_cast<int>(std::count(rank_of.begin(), rank_of.end(), rank));
   return std::min({WorkerCount(experiment.train.workers),
@@ -39,7 +38,7 @@ const char* KernelsOf(const std::string& engine) {
 
 SimulatedClients::SimulatedClients(const Experiment& options, const RunDir& dir, int rank,
                                    int ranks)
-    : experiment((CheckBatch(options), options)),
+    : experiment(options),
       dataset(LoadDataset(options.data)),
       partition(MakePartition(dataset, options.partition)),
       rank_of(DealClients(partition, ranks)),
@@ -52,8 +51,12 @@ SimulatedClients::SimulatedClients(const Experiment& options, const RunDir& dir,
   method = MakeFittingMethod(context);
   CheckRule(options.rule, ClientsInRound(partition.Clients(), options.train.participation));
   for (int client = 0; method->FeaturesToShare() > 0 && client < partition.Clients(); ++client) {
-    CheckEnoughImages(options.privacy, client,
-                      std::ssize(partition.clients[static_cast<size_t>(client)]));
+    const auto images = std::ssize(partition.clients[static_cast<size_t>(client)]);
+    if (const auto why = TooFewImages(options.privacy, images)) {
+      throw UsageError(
+          "client {} has {}; use fewer clients or more images, or a method that shares no features",
+          client, *why);
+    }
   }
   LimitTestImages(dataset, options.eval);
 }
@@ -92,6 +95,7 @@ std::vector<std::pair<std::string, std::string>> SimulatedClients::Facts(
   return {{"version", KINDRED_VERSION},
           {"configuration", config_hash},
           {"data", DataHash(dataset)},
+          {"public data", foundation ? foundation->DataHash() : ""},
           {"partition", PartitionHash(partition)},
           {"kernels",
            fmt::format("{} {}", KernelsOf(experiment.model.engine), LibraryKernels().dump())}};

@@ -12,6 +12,7 @@
 #include "eval/false_negatives.h"
 #include "method/method.h"
 #include "partition/partition.h"
+#include "ranks/deal.h"
 #include "record/run_dir.h"
 #include "run/experiment.h"
 #include "server/round_loop.h"
@@ -41,7 +42,7 @@ struct SimulatedClients {
   const Experiment& experiment;
   Dataset dataset;
   Partition partition;
-  std::vector<int> rank_of;  // by client
+  RankOf rank_of;
   MethodContext context;
   std::shared_ptr<Foundation> foundation;  // null: the method needs none
   int workers;

@@ -46,7 +46,7 @@ void Simulation::Start() {
   if (clients_.method->FeaturesToShare() > 0 && !mechanism.travels) {
     spdlog::warn("privacy.features = \"{}\": clients share {}", mechanism.name, mechanism.summary);
   }
-  if (const auto why = WhyTooFewImages(*clients_.method, clients_.partition)) {
+  if (const auto why = TooFewImagesWarning(*clients_.method, clients_.partition)) {
     spdlog::warn("{}", *why);
   }
   record_.Start(clients_.method->Shared(), clients_.store);
@@ -87,7 +87,7 @@ void Simulation::Train(const std::atomic<bool>& stop) {
   Transport& transport = all ? static_cast<Transport&>(*all) : own;
   RunRounds(rounds, transport, record_.Server(), [&](const RoundReport& report) {
     progress.Clear();
-    driver.EndRound(report, stop);
+    driver.EndRound(report);
     record_.Save(report.round + 1, clients_.store);
     const auto& knn = record_.Sums().last_knn;
     std::vector<std::string> status = {fmt::format("round {}/{}", report.round + 1, train.rounds),

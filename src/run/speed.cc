@@ -86,7 +86,7 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
                        .options = ClientOptionsOf(experiment, kNoiseNormalization),
                        .store = store},
                       spending.workers, {.stop = options.stop}, spending.cores);
-  const auto method = MakeMethod(context);
+  const auto method = MakeFittingMethod(context);
   ServerState state = {.global = Clone(method->Shared())};
   double rate = 0;
   RoundLoopOptions rounds = RoundsOf(experiment, *method);
@@ -103,7 +103,7 @@ double RoundRate(const Experiment& experiment, const Spending& spending,
 void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed& speed) {
   const double before = ResidentBytes();
   const ClientOptions client = ClientOptionsOf(experiment, kNoiseNormalization);
-  const auto method = MakeMethod(NoiseContext(experiment, speed.engine));
+  const auto method = MakeFittingMethod(NoiseContext(experiment, speed.engine));
   NamedTensors local = method->NewLocalState();
   method->BeginRound({}, local);
   torch::optim::SGD sgd(
@@ -139,7 +139,7 @@ void TakeApart(const Experiment& experiment, const SpeedOptions& options, Speed&
                               TimeOf([&] { method->AfterStep(local); })};
     for (size_t i = 0; turn >= 0 && i < std::size(kParts); ++i) times[i].push_back(seconds[i]);
   }
-  speed.bytes_a_worker = ResidentBytes() - before;
+  speed.bytes_per_worker = ResidentBytes() - before;
   for (size_t i = 0; i < std::size(kParts); ++i) {
     speed.parts.push_back({kParts[i], MedianOf(times[i])});
     speed.step_seconds += speed.parts.back().seconds;
@@ -202,7 +202,6 @@ double TrainingRate(const Experiment& experiment, const SpeedOptions& options) {
 }
 
 Speed MeasureSpeed(const Experiment& experiment, const SpeedOptions& options) {
-  CheckBatch(experiment);
   Speed speed;
   speed.engine = experiment.model.engine;
   TakeApart(experiment, options, speed);

@@ -31,7 +31,7 @@ struct Speed {
   std::string engine;           // whose step was taken apart
   std::vector<StepPart> parts;  // they sum to step_seconds
   double step_seconds = 0;
-  double bytes_a_worker = 0;  // of memory, about: what the steps' model and client added
+  double bytes_per_worker = 0;  // of memory, about: what the steps' model and client added
 };
 
 struct SpeedOptions {
@@ -49,7 +49,7 @@ std::vector<Spending> WaysToSpend(int cores, int clients);
 // Clients in a round by partition.clients, 5 when that is 0, and train.participation.
 int UsualClients(const Experiment& experiment);
 
-// The way of most images a second among those that a round of so many clients takes: its workers
+// The way of most images per second among those that a round of so many clients takes: its workers
 // are as many as train.workers, or as the clients when these are fewer.
 const Spending& BestFor(int clients, const std::vector<Spending>& ways);
 

@@ -68,9 +68,12 @@ std::optional<Json> FinishedSummary(const RunDir& dir) {
 std::string SummaryText(const Json& summary, const RunDir& dir) {
   std::vector<std::vector<std::string>> rows = {
       {"run",
-       fmt::format("{} on {}, {}, {} clients, {} rounds", summary["method"].get<std::string>(),
+       fmt::format("{} on {}, {}, {}, {} rounds", summary["method"].get<std::string>(),
                    summary["dataset"].get<std::string>(), summary["scheme"].get<std::string>(),
-                   summary["clients"].get<int>(), summary["rounds"].get<int>())},
+                   summary.value("role", "") == "client"
+                       ? "one of its clients"
+                       : fmt::format("{} clients", summary["clients"].get<int>()),
+                   summary["rounds"].get<int>())},
       {"time", fmt::format("{}, {:.0f} images/s", HumanDuration(summary["seconds"]),
                            summary["images_per_second"].get<double>())}};
   if (summary.contains("knn_first") && summary.contains("knn_last")) {

@@ -12,7 +12,7 @@ namespace kindred {
 // Whether all that SummaryText reads is there.
 bool IsSummary(const Json& summary);
 
-// The summary of a run that is finished; nothing when it is not.
+// The summary of a run that is finished; nullopt when it is not.
 std::optional<Json> FinishedSummary(const RunDir& dir);
 
 // Time, accuracy, traffic and where things are. `summary` must pass IsSummary.

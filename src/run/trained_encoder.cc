@@ -22,7 +22,7 @@ TrainedEncoder FromFile(const std::string& path, const fs::path& file) {
   return {std::move(content.encoder), std::move(content.origin), path, std::nullopt};
 }
 
-// The round after which a checkpoint's file was written, by its name; nothing when it is no
+// The round after which a checkpoint's file was written, by its name; nullopt when it is no
 // checkpoint's name.
 std::optional<int> RoundOfFile(const fs::path& file) {
   static const std::regex kName("round-([0-9]{1,9})\\.safetensors");
@@ -36,7 +36,8 @@ std::optional<int> RoundOfFile(const fs::path& file) {
 Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& method,
               const RunState& state) {
   const RunIdentity identity = RunIdentity::FromText(state.identity);
-  const bool simulated = identity.Simulated() || state.identity.empty();
+  const bool simulated =
+      identity.Simulated() || (state.identity.empty() && !FileExists(dir.path() / "run"));
   Json origin = {{"method", experiment.method.name},
                  {"dataset", experiment.data.name},
                  {"scheme", simulated ? experiment.partition.scheme : kFederationPartition},
@@ -95,7 +96,7 @@ TrainedEncoder FromRun(const std::string& path, const fs::path& folder, std::opt
         Printable(path), *round);
   }
   if (!state) {
-    throw DataError("{}: the run has no checkpoint yet; finish it with kindred train --resume",
+    throw DataError("{}: the run has no checkpoint; train it with kindred train --resume",
                     Printable(path));
   }
   if (!round && state->next_round < experiment.train.rounds) {

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "run/simulation.h"
+#include "server/checkpoint.h"
 
 namespace kindred {
 
@@ -17,8 +18,8 @@ std::optional<std::string> OtherConfiguration(const RunDir& dir, const Resolved&
   for (size_t i = 0; i < now.size(); ++i) {
     if (now[i] != then[i]) {
       return fmt::format(
-          "{} was started with {}, now it is {}; a run goes on as it began, or "
-          "another folder is taken",
+          "{} was started with {}, now it is {}; resume with the original settings, or choose "
+          "another --out",
           Printable(dir.path().string()), then[i], now[i]);
     }
   }
@@ -27,6 +28,15 @@ std::optional<std::string> OtherConfiguration(const RunDir& dir, const Resolved&
 
 void CheckGoesOn(const RunDir& dir, const Resolved& resolved) {
   if (const auto other = OtherConfiguration(dir, resolved)) throw UsageError("{}", *other);
+}
+
+bool HasTrainedModel(const RunDir& dir, int rounds) {
+  try {
+    const auto state = LoadServerState(dir.checkpoints());
+    return state && state->next_round >= rounds;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 Json TrainRun(const Resolved& resolved, const RunDir& dir, const std::atomic<bool>& stop,

@@ -47,12 +47,6 @@ std::vector<Generation> ReadRecord(const fs::path& folder) {
 
 std::string DigestOfBytes(const Bytes& bytes) { return Digest().Add(bytes).Hex(); }
 
-// A number as text that gives the same number back; 0 when the field is not there.
-double NumberIn(const std::map<std::string, std::string>& metadata, const std::string& name) {
-  const auto at = metadata.find(name);
-  return at == metadata.end() ? 0 : nlohmann::json::parse(at->second).get<double>();
-}
-
 RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedTensors>& clients) {
   const Safetensors content = ParseSafetensors(bytes, name);
   RunState state;
@@ -66,8 +60,9 @@ RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedT
   if (const auto members = content.metadata.find("members"); members != content.metadata.end()) {
     state.members = members->second;
   }
-  state.server.usual = {NumberIn(content.metadata, "usual_norm"),
-                        NumberIn(content.metadata, "usual_steps")};
+  if (const auto recent = content.metadata.find("recent"); recent != content.metadata.end()) {
+    state.server.recent = DeltasFromText(recent->second);
+  }
   state.server.global = Under(content.tensors, "global");
   state.server.pool = FeaturePool::FromTensors(Under(content.tensors, "pool"));
   state.server.optimizer = Under(content.tensors, "optimizer");
@@ -126,8 +121,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
                                     {"identity", state.identity},
                                     {"input", state.input},
                                     {"members", state.members},
-                                    {"usual_norm", fmt::format("{}", state.server.usual.norm)},
-                                    {"usual_steps", fmt::format("{}", state.server.usual.steps)},
+                                    {"recent", DeltasToText(state.server.recent)},
                                     {"clients", nlohmann::json(clients).dump()}}));
   write_all(state.server.global);
   write_all(pool);

@@ -108,8 +108,8 @@ float OrderedRows::LeastGap(const Placed& own, float near) const {
   return least;
 }
 
-std::optional<std::string> WhyNotOwnFeatures(const at::Tensor& features, int client,
-                                             const OrderedRows& shared) {
+std::optional<std::string> CheckOwnFeatures(const at::Tensor& features, int client,
+                                            const OrderedRows& shared) {
   torch::NoGradGuard no_gradient;
   const auto rows = features.contiguous();
   const int64_t count = rows.size(0), width = rows.size(1);

@@ -44,7 +44,7 @@ class OrderedRows {
 // few rows neither can be said); one is copied bit for bit from another client's, or more than a
 // tenth nearly. Nearly: a distance of up to .001, which encodings of different images never come to
 // while learning goes on. rows: [n, D] unit rows of floats of this client; shared: of all, D wide.
-std::optional<std::string> WhyNotOwnFeatures(const at::Tensor& rows, int client,
-                                             const OrderedRows& shared);
+std::optional<std::string> CheckOwnFeatures(const at::Tensor& rows, int client,
+                                            const OrderedRows& shared);
 
 }  // namespace kindred

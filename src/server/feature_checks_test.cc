@@ -24,10 +24,10 @@ std::string WhyOf(const at::Tensor& rows, const std::vector<at::Tensor>& others 
   std::map<int, at::Tensor> shared = {{0, CheckedRows(50, 99)}};
   if (rows.size(0) > 0) shared[0] = torch::cat({shared[0], rows});  // its own, of the round before
   for (size_t i = 0; i < others.size(); ++i) shared[static_cast<int>(i) + 1] = others[i];
-  return WhyNotOwnFeatures(rows, 0, OrderedRows(shared)).value_or("");
+  return CheckOwnFeatures(rows, 0, OrderedRows(shared)).value_or("");
 }
 
-TEST(WhyNotOwnFeatures, HonestRowsPass) {
+TEST(CheckOwnFeatures, HonestRowsPass) {
   const std::vector<at::Tensor> others = {CheckedRows(300, 1), CheckedRows(200, 2)};
   for (const int64_t count : {0, 1, 2, 8, 256}) {
     EXPECT_EQ(WhyOf(CheckedRows(count, 3), others), "") << count;
@@ -36,7 +36,7 @@ TEST(WhyNotOwnFeatures, HonestRowsPass) {
   EXPECT_EQ(WhyOf(CheckedRows(100, 3, 0.01), {CheckedRows(100, 4, 0.01)}), "");
 }
 
-TEST(WhyNotOwnFeatures, RowsThatAreTheSame) {
+TEST(CheckOwnFeatures, RowsThatAreTheSame) {
   EXPECT_NE(WhyOf(CheckedRows(1, 5).repeat({100, 1})).find("nearly another one"),
             std::string::npos);
   // 51 of 100 are copies of one another, with noise below the float's care.
@@ -51,7 +51,7 @@ TEST(WhyNotOwnFeatures, RowsThatAreTheSame) {
   EXPECT_EQ(WhyOf(CheckedRows(1, 5).repeat({7, 1})), "");
 }
 
-TEST(WhyNotOwnFeatures, RowsOnOneLine) {
+TEST(CheckOwnFeatures, RowsOnOneLine) {
   EXPECT_NE(WhyOf(CheckedRows(100, 7, 1e-3)).find("effective rank 1.000"), std::string::npos);
   // A point and its opposite, each a little blurred.
   auto rows = CheckedRows(100, 7, 1e-3);
@@ -59,7 +59,7 @@ TEST(WhyNotOwnFeatures, RowsOnOneLine) {
   EXPECT_NE(WhyOf(rows).find("one line"), std::string::npos);
 }
 
-TEST(WhyNotOwnFeatures, RowsOfOtherClients) {
+TEST(CheckOwnFeatures, RowsOfOtherClients) {
   const std::vector<at::Tensor> others = {CheckedRows(300, 1), CheckedRows(200, 2)};
   EXPECT_EQ(WhyOf(others[1], others), "a row is copied from another client's");
   // One row, bit for bit.

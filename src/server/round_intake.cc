@@ -47,24 +47,18 @@ Arrival FromValue(const Value& value) {
   return arrival;
 }
 
-// Of an even number the lower one: of two clients the hostile one does not set the measure.
-double LowerMedian(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
-}
-
 }  // namespace
 
-RoundIntake::RoundIntake(const RoundLoopOptions& options, const std::vector<int>& asked,
+RoundIntake::RoundIntake(const RoundLoopOptions& options, const Chosen& chosen,
                          const ServerState& state)
     : options_(options),
       state_(state),
       shared_(state.pool.All()),
-      usual_(state.usual),
+      usual_(UsualNow(state.recent, NormOf(state.global),
+                      CosineRate(1, chosen.round, options.train.rounds))),
       rule_(MakeRule(options.rule)) {
-  if (usual_.norm == 0 && options.limits.norm_ratio > 0) usual_ = {NormOf(state.global), 0};
   if (!options.images_of) return;
-  for (const int client : asked) enrolled_[client] = options.images_of(client);
+  for (const int client : chosen.clients) enrolled_[client] = options.images_of(client);
   weights_ = CappedWeights(enrolled_, options.limits.max_share);
 }
 
@@ -79,14 +73,16 @@ std::optional<Refused> RoundIntake::Add(Arrival&& arrival) {
                                .most_images = WeightedMean::kMostWeight - 1 - weight_,
                                .epochs = options_.train.epochs,
                                .batch = options_.train.batch,
+                               .metrics = options_.metrics.empty() ? nullptr : &options_.metrics,
                                .max_norm = options_.limits.max_norm,
                                .norm_ratio = options_.limits.norm_ratio,
                                .usual = usual_,
                                .features_width = options_.features_width,
                                .features_most = options_.features_most,
+                               .unit_rows = options_.unit_rows,
                                .shared = &shared_};
   double norm = 0;
-  if (auto why = WhyNotUpdate(arrival, limits, &norm)) return why;
+  if (auto why = CheckUpdate(arrival, limits, &norm)) return why;
   weight_ += arrival.report.images;
   norms_[arrival.client] = norm;
   rule_->Add(arrival.client, std::move(arrival.model),
@@ -112,16 +108,19 @@ void RoundIntake::Merge(const IntakePart& part) {
     norms_[arrival.client] = report.at("norm");
     Check(arrivals_.emplace(arrival.client, std::move(arrival)).second, "a client is merged twice");
   }
+  if (weight_ >= WeightedMean::kMostWeight) {
+    throw UsageError("the clients of a round have {} images, {} is the most", weight_,
+                     WeightedMean::kMostWeight - 1);
+  }
   rule_->Merge(part.models);
 }
 
 UsualDelta RoundIntake::Usual() const {
-  std::vector<double> norms, steps;
+  std::vector<UsualDelta> updates;
   for (const auto& [client, arrival] : arrivals_) {
-    norms.push_back(norms_.at(client));
-    steps.push_back(static_cast<double>(arrival.report.steps));
+    updates.push_back({norms_.at(client), static_cast<double>(arrival.report.steps)});
   }
-  return {LowerMedian(norms), LowerMedian(steps)};
+  return UsualOf(updates);
 }
 
 }  // namespace kindred

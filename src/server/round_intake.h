@@ -15,10 +15,9 @@ namespace kindred {
 
 class RoundIntake : public Intake {
  public:
-  // `options` and `state` must outlive it; the state is that of the round's beginning, `asked` the
-  // clients of the whole round.
-  RoundIntake(const RoundLoopOptions& options, const std::vector<int>& asked,
-              const ServerState& state);
+  // `options` and `state` must outlive it; the state is that of the round's beginning, `chosen`
+  // whom the whole round asks.
+  RoundIntake(const RoundLoopOptions& options, const Chosen& chosen, const ServerState& state);
 
   std::optional<Refused> Add(Arrival&& arrival) override;
   IntakePart Part() const override;
@@ -28,7 +27,7 @@ class RoundIntake : public Intake {
   const std::map<int, Arrival>& Arrivals() const { return arrivals_; }
 
   // What the rule makes of the models, of which there must be some.
-  NamedTensors Model() { return rule_->Take(); }
+  NamedTensors Model() { return rule_->Finish(); }
 
   // How far a usual update of this round went.
   UsualDelta Usual() const;

@@ -81,7 +81,7 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
     std::optional<Traffic> traffic;
     while (!traffic) {
       const Chosen chosen = Choose(transport.Available(), train, options.over_selection, round);
-      intake.emplace(options, chosen.clients, state);
+      intake.emplace(options, chosen, state);
       traffic = transport.Run(plan_for, chosen, *intake);
     }
     Check(!intake->Arrivals().empty(), "a round without an update that counts");
@@ -91,7 +91,7 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
     report.cpu_seconds = CpuSeconds() - cpu_start + traffic->cpu_seconds;
     NamedTensors model = intake->Model();
     StepServer(options.optimizer, state.global, options.trained, model, state.optimizer);
-    state.usual = intake->Usual();
+    AddRound(state.recent, intake->Usual());
     for (const auto& [client, arrival] : intake->Arrivals()) {
       if (arrival.features.defined()) state.pool.Replace(client, arrival.features, round);
     }

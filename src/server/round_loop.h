@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 
 #include "aggregate/rule_options.h"
 #include "server/feature_pool.h"
@@ -33,7 +34,7 @@ struct RoundReport {
 struct ServerState {
   NamedTensors global;
   FeaturePool pool;
-  UsualDelta usual = {};        // of the last round
+  RecentDeltas recent = {};     // how far updates went in the last rounds
   NamedTensors optimizer = {};  // what server.optimizer keeps
 };
 
@@ -43,11 +44,13 @@ struct RoundLoopOptions {
   RuleOptions rule = {};
   OptimizerOptions optimizer = {};
   std::vector<std::string> trained = {};  // TrainedNames: what the optimiser steps
+  std::set<std::string> metrics = {};     // names that a report may have; empty: any
   LimitOptions limits = {};
   double over_selection = 0;    // how many more clients are asked than are wanted, a share of them
   int first = 0;                // round to begin with
   int features_width = 128;     // what shared features must be,
   int features_most = 1 << 20;  // and how many a client may share
+  bool unit_rows = true;        // MechanismKind::unit_rows
   // |D_c| that a client enrolled with; an update must say the same. Not set: not known, and
   // limits.max_share must be 1.
   std::function<int64_t(int client)> images_of = {};
@@ -60,10 +63,9 @@ double CosineRate(double lr, int round, int rounds);
 Plan PlanFrom(const RoundLoopOptions& options, const ServerState& state, int round, int client);
 
 // Runs rounds first, ..., rounds - 1 from the state, which it replaces after each; then on_round
-// may keep it. An update that cannot be (WhyNotUpdate) is refused whole, its features with it: the
-// transport is told why, and the round is as if the client had sent nothing. In the first round an
-// update's distance is measured by the norm of the global model itself. Leaves by the transport's
-// exceptions with the state of the last whole round.
+// may keep it. An update that cannot be (CheckUpdate) is refused whole, its features with it: the
+// transport is told why, and the round is as if the client had sent nothing. Leaves by the
+// transport's exceptions with the state of the last whole round.
 void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerState& state,
                const std::function<void(const RoundReport&)>& on_round);
 

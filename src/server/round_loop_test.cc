@@ -76,7 +76,7 @@ NamedTensors LoopModel() {
 
 void IgnoreRound(const RoundReport&) {}
 
-// RunRounds for a model alone: no features are shared. A step an image.
+// RunRounds for a model alone: no features are shared. One step per image.
 void RunLoop(TrainOptions train, int clients, int first, FakeClients& transport,
              NamedTensors& global, const std::function<void(const RoundReport&)>& on_round) {
   transport.count = clients;
@@ -423,7 +423,39 @@ TEST(RunRounds, ARefusedUpdateLeavesTheMeanOfTheOthersBitForBit) {
   }
 }
 
-TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
+// With two clients the hostile one holds half of every round. It cannot have the other's updates
+// refused by sending what hardly moves, or does not move at all.
+TEST(RunRounds, AClientThatHardlyMovesDoesNotShutTheOthersOut) {
+  for (const double move : {0.0, 1e-6, 1e-3}) {
+    struct Still : FakeClients {
+      double move = 0;
+      std::vector<std::string> refused;
+      std::optional<Traffic> Run(const PlanFor& plan_for, const Chosen& chosen,
+                                 Intake& intake) override {
+        for (const int client : chosen.clients) {
+          const Plan plan = plan_for(client);
+          auto model = Clone(plan.model);
+          // An honest client goes as far as one that trains from random weights does.
+          const double honest = plan.round == 0 ? 3 : 0.15 * std::sqrt(plan.lr / 0.06);
+          model.at("a")[0] += client == 1 ? move : honest;
+          if (auto why = intake.Add({.client = client,
+                                     .model = std::move(model),
+                                     .report = {.images = 1, .steps = 1}})) {
+            refused.push_back(TextOf(*why));
+          }
+        }
+        return Traffic{};
+      }
+    } transport;
+    transport.move = move;
+    transport.count = 2;
+    ServerState state = {.global = LoopModel()};
+    RunRounds({.train = {.rounds = 20, .lr = 0.06}}, transport, state, IgnoreRound);
+    EXPECT_TRUE(transport.refused.empty()) << move << " " << transport.refused[0];
+  }
+}
+
+TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundsBefore) {
   // Deltas of 1, 2, 3, 40 in one round; then client 3 may go 10 x 2 far.
   struct Moving : FakeClients {
     std::vector<double> by;
@@ -447,8 +479,9 @@ TEST(RunRounds, WhatIsUsualIsTheLowerMedianOfTheRoundBefore) {
   ServerState state = {.global = LoopModel()};  // of norm 8.9: the first round allows 89
   RunRounds({.train = {.rounds = 1}}, transport, state, IgnoreRound);
   EXPECT_TRUE(transport.refused.empty());
-  EXPECT_NEAR(state.usual.norm, 2, 1e-5);
-  EXPECT_EQ(state.usual.steps, 1);
+  ASSERT_EQ(state.recent.size(), 1u);
+  EXPECT_NEAR(state.recent[0].norm, 2, 1e-5);
+  EXPECT_EQ(state.recent[0].steps, 1);
   transport.by = {3, 20.5, 1, 19.5};
   RunRounds({.train = {.rounds = 2}, .first = 1}, transport, state, IgnoreRound);
   ASSERT_EQ(transport.refused.size(), 1u);

@@ -8,7 +8,7 @@ namespace kindred {
 // [server]: bounds on one client's influence.
 struct LimitOptions {
   double max_norm = 0;     // of theta_c - theta, all floats, variances by their roots; 0: none
-  double norm_ratio = 10;  // the same, times what the round before had; 0: none
+  double norm_ratio = 10;  // the same, times what is usual (usual_delta.h); 0: none
   double max_share = 1;    // of the weights of a round's clients; 1: none
 };
 

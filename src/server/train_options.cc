@@ -8,7 +8,10 @@ void Bind(Config& config, TrainOptions& options) {
   config.BindForClients("train.epochs", &options.epochs, "local epochs per round",
                         {.least = 1, .most = 1e4, .client_limit = "client.max_epochs"});
   config.BindForClients("train.batch", &options.batch, "images per step",
-                        {.least = 1, .most = 65536, .client_limit = "client.max_batch"});
+                        {.least = 1,
+                         .most = 65536,
+                         .client_limit = "client.max_batch",
+                         .client_least = "client.min_batch"});
   config.BindForClients("train.lr", &options.lr, "learning rate of the first round, cosine to 0",
                         {.least = 0, .most = 1e3});
   config.BindForClients("train.momentum", &options.momentum, "momentum of the clients' SGD",

@@ -18,8 +18,8 @@ using Why = std::optional<Refused>;
 
 constexpr double kMostNumber = 1e15;                // sums of such numbers stay finite
 constexpr int64_t kMostCounter = int64_t{1} << 60;  // a sum with it does not overflow
-constexpr double kMostSteps = 4;      // by which more steps widen the bound on norms at most
-constexpr int64_t kPassesAStep = 16;  // more than any method takes through a norm
+constexpr double kMostSteps = 4;        // by which more steps widen the bound on norms at most
+constexpr int64_t kPassesPerStep = 16;  // more than any method takes through a norm
 
 template <class... Values>
 Refused Because(Refusal reason, fmt::format_string<Values...> message, Values&&... values) {
@@ -31,7 +31,7 @@ const char* TypeOf(const at::Tensor& tensor) {
   return tensor.scalar_type() == torch::kInt64 ? "int64" : "of another kind";
 }
 
-Why WhyNotImages(const Arrival& arrival, const UpdateLimits& limits) {
+Why CheckImages(const Arrival& arrival, const UpdateLimits& limits) {
   if (arrival.report.images < 1) return Because(Refusal::kImages, "{}", arrival.report.images);
   if (limits.enrolled > 0 && arrival.report.images != limits.enrolled) {
     return Because(Refusal::kImages, "{}, enrolled with {}", arrival.report.images,
@@ -57,7 +57,7 @@ int64_t StepsOf(int64_t images, const UpdateLimits& limits) {
   return limits.epochs * std::max<int64_t>(1, images / limits.batch);
 }
 
-Why WhyNotNumbers(const Arrival& arrival, const UpdateLimits& limits) {
+Why CheckNumbers(const Arrival& arrival, const UpdateLimits& limits) {
   if (!(std::abs(arrival.report.loss) <= kMostNumber)) {
     return Because(Refusal::kNumbers, "the loss is {}", arrival.report.loss);
   }
@@ -78,12 +78,15 @@ Why WhyNotNumbers(const Arrival& arrival, const UpdateLimits& limits) {
     if (!IsMetricName(name)) {
       return Because(Refusal::kNumbers, "a metric named {}", Printable(name));
     }
+    if (limits.metrics != nullptr && !limits.metrics->contains(name)) {
+      return Because(Refusal::kNumbers, "a metric named {}, which the method does not have", name);
+    }
     if (std::abs(value) > kMostNumber) return Because(Refusal::kNumbers, "{} is {}", name, value);
   }
   return std::nullopt;
 }
 
-Why WhyNotManifest(const NamedTensors& model, const NamedTensors& global) {
+Why CheckManifest(const NamedTensors& model, const NamedTensors& global) {
   for (const auto& [name, tensor] : model) {
     if (!global.contains(name)) return Because(Refusal::kManifest, "{} is extra", Printable(name));
   }
@@ -107,7 +110,7 @@ Why WhyNotManifest(const NamedTensors& model, const NamedTensors& global) {
 }
 
 // Clients keep the variances of dead channels above 0 (client/round).
-Why WhyNotVariances(const std::string& name, std::span<const float> variances) {
+Why CheckVariances(const std::string& name, std::span<const float> variances) {
   const auto bad = std::find_if(variances.begin(), variances.end(),
                                 [](float variance) { return variance <= 0; });
   if (bad == variances.end()) return std::nullopt;
@@ -126,8 +129,8 @@ double SquaredOfDeviations(std::span<const float> a, std::span<const float> b) {
 }
 
 // A counter may grow by what the client's steps can have added.
-Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Tensor& global,
-                   int64_t growth) {
+Why CheckCounters(const std::string& name, const at::Tensor& own, const at::Tensor& global,
+                  int64_t growth) {
   const int64_t* a = own.data_ptr<int64_t>();
   const int64_t* b = global.data_ptr<int64_t>();
   for (int64_t i = 0; i < own.numel(); ++i) {
@@ -140,14 +143,14 @@ Why WhyNotCounters(const std::string& name, const at::Tensor& own, const at::Ten
 }
 
 // The values of all tensors, and |theta_c - theta|^2, variances counted by their roots.
-Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squared) {
+Why CheckValues(const Arrival& arrival, const UpdateLimits& limits, double& squared) {
   // A step, and a pass over all images before an epoch.
   const int64_t growth =
-      kPassesAStep * (StepsOf(arrival.report.images, limits) + 2 * limits.epochs);
+      kPassesPerStep * (StepsOf(arrival.report.images, limits) + 2 * limits.epochs);
   for (const auto& [name, global] : limits.global) {
     const at::Tensor& own = arrival.model.at(name);
     if (own.scalar_type() == torch::kInt64) {
-      if (auto why = WhyNotCounters(name, own, global, growth)) return why;
+      if (auto why = CheckCounters(name, own, global, growth)) return why;
       continue;
     }
     const auto values = Floats(own);
@@ -162,13 +165,13 @@ Why WhyNotValues(const Arrival& arrival, const UpdateLimits& limits, double& squ
       squared += seen.squared;
       continue;
     }
-    if (auto why = WhyNotVariances(name, values)) return why;
+    if (auto why = CheckVariances(name, values)) return why;
     squared += SquaredOfDeviations(values, Floats(global));
   }
   return std::nullopt;
 }
 
-Why WhyNotNorm(const Arrival& arrival, const UpdateLimits& limits, double norm) {
+Why CheckNorm(const Arrival& arrival, const UpdateLimits& limits, double norm) {
   if (limits.max_norm > 0 && norm > limits.max_norm) {
     return Because(Refusal::kNorm, "{:.4g} from the global model, server.max_norm = {:.4g}", norm,
                    limits.max_norm);
@@ -186,13 +189,13 @@ Why WhyNotNorm(const Arrival& arrival, const UpdateLimits& limits, double norm) 
                  usual, limits.norm_ratio);
 }
 
-Why WhyNotShared(const Arrival& arrival, const UpdateLimits& limits) {
+Why CheckShared(const Arrival& arrival, const UpdateLimits& limits) {
   if (!arrival.features.defined()) return std::nullopt;
   const int64_t most = std::min<int64_t>(limits.features_most, arrival.report.images);
-  auto why = WhyNotFeatures(arrival.features, limits.features_width, most);
+  auto why = CheckFeatures(arrival.features, limits.features_width, most, limits.unit_rows);
   if (!why) {
-    why = WhyNotOwnFeatures(arrival.features, arrival.client,
-                            limits.shared != nullptr ? *limits.shared : OrderedRows());
+    why = CheckOwnFeatures(arrival.features, arrival.client,
+                           limits.shared != nullptr ? *limits.shared : OrderedRows());
   }
   if (why) return Refused{Refusal::kFeatures, *why};
   return std::nullopt;
@@ -200,15 +203,15 @@ Why WhyNotShared(const Arrival& arrival, const UpdateLimits& limits) {
 
 }  // namespace
 
-std::optional<Refused> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
-                                    double* norm) {
+std::optional<Refused> CheckUpdate(const Arrival& arrival, const UpdateLimits& limits,
+                                   double* norm) {
   double squared = 0;
-  if (auto why = WhyNotImages(arrival, limits)) return why;
-  if (auto why = WhyNotNumbers(arrival, limits)) return why;
-  if (auto why = WhyNotManifest(arrival.model, limits.global)) return why;
-  if (auto why = WhyNotValues(arrival, limits, squared)) return why;
-  if (auto why = WhyNotNorm(arrival, limits, std::sqrt(squared))) return why;
-  if (auto why = WhyNotShared(arrival, limits)) return why;
+  if (auto why = CheckImages(arrival, limits)) return why;
+  if (auto why = CheckNumbers(arrival, limits)) return why;
+  if (auto why = CheckManifest(arrival.model, limits.global)) return why;
+  if (auto why = CheckValues(arrival, limits, squared)) return why;
+  if (auto why = CheckNorm(arrival, limits, std::sqrt(squared))) return why;
+  if (auto why = CheckShared(arrival, limits)) return why;
   if (norm != nullptr) *norm = std::sqrt(squared);
   return std::nullopt;
 }

@@ -2,19 +2,15 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "server/feature_checks.h"
+#include "server/usual_delta.h"
 #include "transport/transport.h"
 
 namespace kindred {
-
-// Medians over the updates of a round: how far they moved the model, in how many steps.
-struct UsualDelta {
-  double norm = 0;   // 0: not known
-  double steps = 0;  // 0: not known
-};
 
 // What the server knows of a client and its round.
 struct UpdateLimits {
@@ -22,10 +18,12 @@ struct UpdateLimits {
   int64_t enrolled = 0;        // |D_c| it enrolled with; 0: not known
   int64_t most_images = 0;     // what the weights of the round still have room for
   int epochs = 1, batch = 1;
+  const std::set<std::string>* metrics = nullptr;  // names that there may be; null: any
   double max_norm = 0;    // of theta_c - theta, variances by their roots; 0: none
   double norm_ratio = 0;  // times the usual one; 0: none
   UsualDelta usual = {};
   int features_width = 0, features_most = 0;
+  bool unit_rows = true;                // features have length 1
   const OrderedRows* shared = nullptr;  // features that clients have shared; null: none
 };
 
@@ -41,7 +39,7 @@ struct UpdateLimits {
 //   numbers   a loss, a step count or a metric that cannot be
 // `norm`, when given, gets |theta_c - theta| of an update that counts. Depends on its arguments
 // alone. Reads the model once.
-std::optional<Refused> WhyNotUpdate(const Arrival& arrival, const UpdateLimits& limits,
-                                    double* norm = nullptr);
+std::optional<Refused> CheckUpdate(const Arrival& arrival, const UpdateLimits& limits,
+                                   double* norm = nullptr);
 
 }  // namespace kindred

@@ -48,7 +48,7 @@ struct Checked {
   Arrival arrival = HonestArrival();
 
   std::string Why() const {
-    const auto why = WhyNotUpdate(arrival, limits);
+    const auto why = CheckUpdate(arrival, limits);
     return why ? TextOf(*why) : "";
   }
 };
@@ -60,7 +60,7 @@ std::string WhyAfter(const std::function<void(Checked&)>& change) {
   return checked.Why();
 }
 
-TEST(WhyNotUpdate, AChannelThatWakesUpDoesNotOutweighTheWeights) {
+TEST(CheckUpdate, AChannelThatWakesUpDoesNotOutweighTheWeights) {
   // From 1 to 101 a variance moves by 100, its root by 9.05; with the 5 of the rest 10.34.
   Checked checked;
   checked.arrival.model.at("q/bn.running_var")[1] = 101.0f;
@@ -70,16 +70,16 @@ TEST(WhyNotUpdate, AChannelThatWakesUpDoesNotOutweighTheWeights) {
   EXPECT_EQ(checked.Why().find("norm: 10.34"), 0u) << checked.Why();
 }
 
-TEST(WhyNotUpdate, AnHonestOneCountsAndItsNormIsGiven) {
+TEST(CheckUpdate, AnHonestOneCountsAndItsNormIsGiven) {
   const Checked checked;
   double norm = 0;
-  EXPECT_FALSE(WhyNotUpdate(checked.arrival, checked.limits, &norm));
+  EXPECT_FALSE(CheckUpdate(checked.arrival, checked.limits, &norm));
   EXPECT_NEAR(norm, 5, 1e-6);  // 3 and 4, statistics included
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.features = at::Tensor(); }), "");
   EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.enrolled = 0; }), "") << "not known";
 }
 
-TEST(WhyNotUpdate, OtherTensorsThanTheGlobalModels) {
+TEST(CheckUpdate, OtherTensorsThanTheGlobalModels) {
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.erase("q/bn.running_var"); }),
             "manifest: q/bn.running_var is missing");
   EXPECT_EQ(WhyAfter([](Checked& c) {
@@ -115,7 +115,7 @@ TEST(WhyNotUpdate, OtherTensorsThanTheGlobalModels) {
             "manifest: q/conv.weight is not a resting tensor");
 }
 
-TEST(WhyNotUpdate, ValuesThatNoMeanTakes) {
+TEST(CheckUpdate, ValuesThatNoMeanTakes) {
   for (const float bad : {NAN, INFINITY, -INFINITY, 0x1p20f, -3e38f}) {
     const std::string why =
         WhyAfter([&](Checked& c) { c.arrival.model.at("q/conv.weight")[2][3] = bad; });
@@ -124,7 +124,7 @@ TEST(WhyNotUpdate, ValuesThatNoMeanTakes) {
   }
 }
 
-TEST(WhyNotUpdate, VariancesThatAreNotPositive) {
+TEST(CheckUpdate, VariancesThatAreNotPositive) {
   for (const float bad : {0.0f, -0.0f, -1e-20f, -1.0f}) {
     const std::string why =
         WhyAfter([&](Checked& c) { c.arrival.model.at("q/bn.running_var")[1] = bad; });
@@ -133,7 +133,7 @@ TEST(WhyNotUpdate, VariancesThatAreNotPositive) {
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.model.at("q/bn.running_var")[1] = 1e-44f; }), "");
 }
 
-TEST(WhyNotUpdate, CountersThatNoRoundReaches) {
+TEST(CheckUpdate, CountersThatNoRoundReaches) {
   for (const int64_t bad : {int64_t{-1}, int64_t{1} << 40, std::numeric_limits<int64_t>::max(),
                             std::numeric_limits<int64_t>::min()}) {
     const std::string why =
@@ -148,7 +148,7 @@ TEST(WhyNotUpdate, CountersThatNoRoundReaches) {
             "");
 }
 
-TEST(WhyNotUpdate, ImagesThatWereNotEnrolledOrHaveNoRoom) {
+TEST(CheckUpdate, ImagesThatWereNotEnrolledOrHaveNoRoom) {
   EXPECT_EQ(WhyAfter([](Checked& c) { c.arrival.report.images = 21; }),
             "images: 21, enrolled with 20");
   for (const int64_t bad : {int64_t{0}, int64_t{-5}, std::numeric_limits<int64_t>::min()}) {
@@ -167,7 +167,7 @@ TEST(WhyNotUpdate, ImagesThatWereNotEnrolledOrHaveNoRoom) {
   }
 }
 
-TEST(WhyNotUpdate, NumbersThatCannotBe) {
+TEST(CheckUpdate, NumbersThatCannotBe) {
   for (const double bad : {std::nan(""), kInfinite, -kInfinite, 1e300}) {
     EXPECT_EQ(
         WhyAfter([&](Checked& c) { c.arrival.report.loss = bad; }).find("numbers: the loss is"),
@@ -199,9 +199,16 @@ TEST(WhyNotUpdate, NumbersThatCannotBe) {
               for (int i = 0; i < 63; ++i) c.arrival.report.metrics[fmt::format("m{}", i)] = i;
             }),
             "numbers: 65 metrics, at most 64");
+  const std::set<std::string> known = {"feature_rank", "not_measured"};
+  EXPECT_EQ(WhyAfter([&](Checked& c) { c.limits.metrics = &known; }), "");
+  EXPECT_EQ(WhyAfter([&](Checked& c) {
+              c.limits.metrics = &known;
+              c.arrival.report.metrics["mine"] = 1;
+            }),
+            "numbers: a metric named mine, which the method does not have");
 }
 
-TEST(WhyNotUpdate, DeltasThatAreTooLong) {
+TEST(CheckUpdate, DeltasThatAreTooLong) {
   EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.max_norm = 5.001; }), "");
   EXPECT_EQ(WhyAfter([](Checked& c) { c.limits.max_norm = 4.9; }),
             "norm: 5 from the global model, server.max_norm = 4.9");
@@ -225,7 +232,7 @@ TEST(WhyNotUpdate, DeltasThatAreTooLong) {
 
 // A model turned around holds negative variances, and is two models' lengths away; a delta turned
 // around is as long as an honest one, which the robust rules alone outvote (aggregate/rule_test).
-TEST(WhyNotUpdate, ModelsTurnedAroundAreRefusedDeltasAreNotSeen) {
+TEST(CheckUpdate, ModelsTurnedAroundAreRefusedDeltasAreNotSeen) {
   const auto turned = [](bool variances, bool delta) {
     return WhyAfter([&](Checked& c) {
       c.limits.norm_ratio = 1.2;
@@ -243,7 +250,7 @@ TEST(WhyNotUpdate, ModelsTurnedAroundAreRefusedDeltasAreNotSeen) {
   EXPECT_EQ(turned(false, true), "");
 }
 
-TEST(WhyNotUpdate, FeaturesThatCannotBe) {
+TEST(CheckUpdate, FeaturesThatCannotBe) {
   const auto with = [](const at::Tensor& features) {
     return WhyAfter([&](Checked& c) { c.arrival.features = features; });
   };

@@ -78,7 +78,11 @@ std::optional<Traffic> InProcess::Run(const PlanFor& plan_for, const Chosen& cho
     traffic.down += BytesOf(plan.model) + BytesOf(plan.remote.rows);
     traffic.up += BytesOf(arrival.model) + BytesOf(arrival.features);
     if (const auto why = intake.Add(std::move(arrival))) {
-      throw UsageError("round {}, client {}: {}", plan.round + 1, client, TextOf(*why));
+      throw UsageError("round {}, client {}: {}{}", plan.round + 1, client, TextOf(*why),
+                       why->reason == Refusal::kNorm
+                           ? "; training has probably diverged: lower train.lr, or raise "
+                             "server.norm_ratio"
+                           : "");
     }
   };
   ParallelFor(at_once, count, train);

@@ -69,7 +69,7 @@ std::string DigestAfterTraining(const std::string& method, const Split& data, in
       return std::nullopt;
     });
     transport.Run(plan_for, {.clients = transport.Available(), .wanted = 2}, intake);
-    global = mean.Take();
+    global = mean.Finish();
     shared = features;
   }
   return DigestOf(global);

@@ -29,7 +29,7 @@ std::string PlanDigest(const std::string& run, const v1::PlanReply& plan,
 // Writes it as the newest; of those before it one stays. Throws a data error when the disk fails.
 void KeepRound(const std::filesystem::path& folder, const KeptRound& kept);
 
-// The newest whose bytes are whole and that is of this run and not after `round`; nothing when
+// The newest whose bytes are whole and that is of this run and not after `round`; nullopt when
 // there is none. A damaged one gets a warning.
 std::optional<KeptRound> LoadKeptRound(const std::filesystem::path& folder, const std::string& run,
                                        int round);

@@ -102,13 +102,13 @@ v1::UploadBegin SealUpload(const v1::UploadHeader& header, std::span<const uint8
   return begin;
 }
 
-std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const UploadShape& shape) {
+std::optional<Refused> CheckHeader(const v1::UploadHeader& header, const UploadShape& shape) {
   // Counted before anything is copied.
   if (static_cast<size_t>(header.tensors_size()) != shape.manifest.size()) {
     return Refused{Refusal::kManifest,
                    fmt::format("{} tensors, not {}", header.tensors_size(), shape.manifest.size())};
   }
-  if (const auto why = WhyNotManifest(ClaimedBy(header), shape.manifest)) {
+  if (const auto why = CheckManifest(ClaimedBy(header), shape.manifest)) {
     return Refused{Refusal::kManifest, *why};
   }
   if (header.feature_rows() > static_cast<uint64_t>(shape.most)) {
@@ -127,7 +127,7 @@ std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const Upload
   if (header.metrics().size() > kMostMetrics) return Refused{Refusal::kNumbers, "too many metrics"};
   for (const auto& [name, value] : header.metrics()) {
     if (name.size() > kLongestMetricName || !std::isfinite(value)) {
-      return Refused{Refusal::kNumbers, fmt::format("the metric {} cannot be", Printable(name))};
+      return Refused{Refusal::kNumbers, fmt::format("the metric {} is invalid", Printable(name))};
     }
   }
   return std::nullopt;

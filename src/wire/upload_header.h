@@ -39,8 +39,8 @@ std::string DigestOf(const v1::UploadHeader& header);
 // How an upload of these bytes begins: with their checksum, and the digest.
 v1::UploadBegin SealUpload(const v1::UploadHeader& header, std::span<const uint8_t> bytes);
 
-// Why the header cannot be that of an update; nothing when it can. Sizes are computed from the
+// Why the header cannot be that of an update; nullopt when it can. Sizes are computed from the
 // coordinator's own manifest, never from what the header says.
-std::optional<Refused> WhyNotHeader(const v1::UploadHeader& header, const UploadShape& shape);
+std::optional<Refused> CheckHeader(const v1::UploadHeader& header, const UploadShape& shape);
 
 }  // namespace kindred

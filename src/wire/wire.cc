@@ -63,7 +63,7 @@ std::string HashOf(const Manifest& manifest) {
   return digest.Hex();
 }
 
-std::optional<std::string> WhyNotManifest(const Manifest& claimed, const Manifest& wanted) {
+std::optional<std::string> CheckManifest(const Manifest& claimed, const Manifest& wanted) {
   for (size_t i = 0; i < std::min(claimed.size(), wanted.size()); ++i) {
     const TensorSpan &has = claimed[i], &wants = wanted[i];
     if (has == wants) continue;

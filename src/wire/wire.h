@@ -44,8 +44,8 @@ Manifest ManifestOf(const NamedTensors& tensors, Precision precision);
 uint64_t BytesOf(const Manifest& manifest);
 std::string HashOf(const Manifest& manifest);
 
-// Why what somebody claims to send is not what the manifest asks for; nothing when it is.
-std::optional<std::string> WhyNotManifest(const Manifest& claimed, const Manifest& wanted);
+// Why what somebody claims to send is not what the manifest asks for; nullopt when it is.
+std::optional<std::string> CheckManifest(const Manifest& claimed, const Manifest& wanted);
 
 // Bytes to be sent, read where the tensors lie: they are kept, not copied, unless they travel as
 // 16-bit floats.

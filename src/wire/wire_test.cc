@@ -94,11 +94,11 @@ TEST(Wire, HalfRowsAreUnitAgain) {
 
 TEST(Wire, ManifestsDifferInEverythingTheySay) {
   const Manifest wanted = ManifestOf(Sample(), Precision::kFloat);
-  EXPECT_EQ(WhyNotManifest(wanted, wanted), std::nullopt);
+  EXPECT_EQ(CheckManifest(wanted, wanted), std::nullopt);
   const auto changed = [&](const auto& change) {
     Manifest claimed = wanted;
     change(claimed);
-    EXPECT_NE(WhyNotManifest(claimed, wanted), std::nullopt);
+    EXPECT_NE(CheckManifest(claimed, wanted), std::nullopt);
     EXPECT_NE(HashOf(claimed), HashOf(wanted));
   };
   changed([](Manifest& m) { m[0].name = "other"; });

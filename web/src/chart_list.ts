@@ -92,6 +92,9 @@ const kinds: ChartKind[] = [
 // What the round loop says of itself; nobody reads it as a curve.
 const notDrawn = new Set(['round', 'lr', 'clients', 'images', 'cpu_seconds', 'lambda', 'feature_std', 'time']);
 
+// A run's file may have any number of columns; the browser has not room for all.
+const mostCharts = kinds.length + 24;
+
 // The charts of one run. New columns get theirs as they come.
 export class ChartList {
   private readonly charts: { kind: ChartKind; chart: Chart }[] = [];
@@ -103,7 +106,7 @@ export class ChartList {
 
   show(run: Run): void {
     for (const column of run.columns.keys()) {
-      if (this.named.has(column)) continue;
+      if (this.named.has(column) || this.charts.length >= mostCharts) continue;
       this.add({
         part: 'learning',
         title: column.replaceAll('_', ' '),
