@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "model/safetensors.h"
+#include "privacy/privacy_options.h"
 
 namespace kindred {
 
@@ -34,9 +35,8 @@ Json SoundOrigin(const std::string& text) {
     sound["simulated"] = parsed["simulated"];
   }
   if (parsed.contains("shared_features") && parsed["shared_features"].is_object()) {
-    Json& shared = sound["shared_features"] = Json::object();
-    keep_text(parsed["shared_features"], "features", shared);
-    keep_number(parsed["shared_features"], "mix", shared);
+    const auto privacy = PrivacyOptionsIn(parsed["shared_features"]);
+    sound["shared_features"] = privacy ? ToJson(*privacy) : Json::object();
   }
   for (const char* key :
        {"config_hash", "train_data_hash", "train_partition_hash", "encoder_digest"}) {

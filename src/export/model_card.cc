@@ -77,14 +77,9 @@ std::string Privacy(const ModelCard& card) {
   if (Value(card.origin, "method") == "supervised") text += "Labels were used in training.\n";
   const auto shared = card.origin.find("shared_features");
   if (shared == card.origin.end()) return text;
-  PrivacyOptions options;
-  options.features = shared->value("features", "");
-  options.mix = shared->value("mix", options.mix);
-  const auto& kinds = MechanismKinds();
-  const auto known = std::ranges::find_if(
-      kinds, [&](const MechanismKind& kind) { return kind.name == options.features; });
-  if (known == kinds.end()) return text + "What features clients shared is not known.\n";
-  return text + known->sentence(options) + "\n";
+  const auto options = PrivacyOptionsIn(*shared);
+  if (!options) return text + "What features clients shared is not known.\n";
+  return text + MechanismOf(*options).sentence(*options) + "\n";
 }
 
 }  // namespace

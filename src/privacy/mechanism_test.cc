@@ -149,5 +149,18 @@ TEST(MechanismKinds, KeepTheirContract) {
   }
 }
 
+// What a summary or an exported encoder says of a mechanism's options is read back, whatever they
+// are, also when somebody else wrote it.
+TEST(PrivacyOptions, AreReadBackFromWhatFilesSay) {
+  const PrivacyOptions options = {.features = "plain", .mix = 6, .input = "signed"};
+  const auto back = PrivacyOptionsIn(ToJson(options));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(ToJson(*back), ToJson(options));
+  EXPECT_EQ(PrivacyOptionsIn({{"features", "encoded"}, {"mix", 1e9}, {"other", "<b>"}})->mix, 4);
+  EXPECT_FALSE(PrivacyOptionsIn({{"features", "of the future"}, {"mix", 4}}));
+  EXPECT_FALSE(PrivacyOptionsIn({{"mix", 4}}));
+  EXPECT_FALSE(PrivacyOptionsIn(nullptr));
+}
+
 }  // namespace
 }  // namespace kindred

@@ -1,5 +1,6 @@
 #include "privacy/privacy_options.h"
 
+#include "base/error.h"
 #include "privacy/mechanism_kinds.h"
 
 namespace kindred {
@@ -22,6 +23,30 @@ void Bind(Config& config, PrivacyOptions& options) {
       "privacy.statistics", &options.statistics,
       "batch norm in the pass that makes shared features: of the batch, or running",
       {.choices = {"running", "batch"}});
+}
+
+Json ToJson(const PrivacyOptions& options) {
+  PrivacyOptions own = options;
+  Config config;
+  Bind(config, own);
+  return Json::parse(config.ToJson()).at("privacy");
+}
+
+std::optional<PrivacyOptions> PrivacyOptionsIn(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  PrivacyOptions options;
+  Config config;
+  Bind(config, options);
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_primitive()) continue;
+    try {
+      config.Apply("privacy." + key, value.is_string() ? value.get<std::string>() : value.dump(),
+                   "a file");
+    } catch (const Error&) {
+    }
+  }
+  if (config.OriginOf("privacy.features") == "default") return std::nullopt;
+  return options;
 }
 
 }  // namespace kindred

@@ -1,9 +1,11 @@
 // [privacy]: how features are made that may leave a client.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/config.h"
+#include "base/json.h"
 
 namespace kindred {
 
@@ -16,5 +18,12 @@ struct PrivacyOptions {
 };
 
 void Bind(Config& config, PrivacyOptions& options);
+
+// The options as one JSON object: what a summary and an exported encoder say of shared features.
+Json ToJson(const PrivacyOptions& options);
+
+// Back from one that somebody else may have written: a number that cannot be is left out. nullopt:
+// it names no mechanism of this program.
+std::optional<PrivacyOptions> PrivacyOptionsIn(const Json& json);
 
 }  // namespace kindred

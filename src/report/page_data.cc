@@ -111,24 +111,13 @@ Json ConfigOf(const RunDir& dir) {
 // What is shared of images: by the summary, or while there is none by the configuration. Null: that
 // is not known, or no mechanism of this program.
 Json PrivacyOf(const Json& summary, const Json& config) {
-  PrivacyOptions options;
-  const auto take = [&](const Json& from) {
-    if (!from.is_object()) return false;
-    if (from.value("mix", Json()).is_number_integer()) options.mix = from["mix"];
-    if (!from.value("features", Json()).is_string()) return false;
-    options.features = from["features"];
-    return true;
-  };
   const auto part = [](const Json& of, const char* name) {
     return of.is_object() ? of.value(name, Json()) : Json();
   };
-  if (!take(part(summary, "shared_features")) && !take(part(config, "privacy"))) return nullptr;
-  for (const MechanismKind& kind : MechanismKinds()) {
-    if (kind.name == options.features) {
-      return {{"features", kind.name}, {"sentence", kind.sentence(options)}};
-    }
-  }
-  return nullptr;
+  auto options = PrivacyOptionsIn(part(summary, "shared_features"));
+  if (!options) options = PrivacyOptionsIn(part(config, "privacy"));
+  if (!options) return nullptr;
+  return {{"features", options->features}, {"sentence", MechanismOf(*options).sentence(*options)}};
 }
 
 // An evaluation without what nobody reads on a page.

@@ -35,10 +35,7 @@ Json ToJson(const RunSummary& summary) {
     json["method_note"] = note;
   }
   if (summary.method.FeaturesToShare() > 0) {
-    json["shared_features"] = {{"features", experiment.privacy.features},
-                               {"mix", experiment.privacy.mix},
-                               {"input", experiment.privacy.input},
-                               {"statistics", experiment.privacy.statistics}};
+    json["shared_features"] = ToJson(experiment.privacy);
   }
   json["diagnostics"] = sums.diagnostics;
   return json;

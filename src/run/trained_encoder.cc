@@ -47,8 +47,7 @@ Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& met
                  {"seed", experiment.train.seed},
                  {"simulated", simulated}};
   if (method.FeaturesToShare() > 0) {
-    origin["shared_features"] = {{"features", experiment.privacy.features},
-                                 {"mix", experiment.privacy.mix}};
+    origin["shared_features"] = ToJson(experiment.privacy);
   }
   if (const auto note = NoteOf(experiment.method); !note.empty()) origin["method_note"] = note;
   if (FileExists(dir.summary())) {
