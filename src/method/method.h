@@ -160,7 +160,7 @@ struct MethodContext {
 };
 
 // What others have shared, [M, dim] with M >= 0. Throws a network error when it cannot be features,
-// or when there are more than `most` rows; 0: any number.
+// or when there are more than `most` rows; 0: any number. `unit_rows`: MechanismKind::unit_rows.
 at::Tensor CheckedRemote(const RoundStart& start, int64_t dim, int64_t most, bool unit_rows);
 
 // Throws a usage error unless images are square, for methods that turn or scale them.

@@ -57,7 +57,8 @@ struct RemoteFeatures {
 };
 
 // Why rows from outside cannot be features of that width, at most so many: not a matrix of floats,
-// another width, too many, not finite, not of length 1. Nothing when they can.
+// another width, too many, not finite, and with `unit_rows` not of length 1.
+// nullopt when they can.
 std::optional<std::string> CheckFeatures(const at::Tensor& rows, int64_t width, int64_t most,
                                          bool unit_rows = true);
 

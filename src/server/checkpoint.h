@@ -34,11 +34,11 @@ void SaveCheckpoint(const std::filesystem::path& folder, const RunState& state, 
 bool IsCommitted(const std::filesystem::path& folder, int next_round);
 
 // The newest generation whose bytes have their digest; a damaged one gets a warning and its elder
-// is taken. Fills the store. Nothing when no checkpoint was ever committed; throws a data error
+// is taken. Fills the store. nullopt when no checkpoint was ever committed; throws a data error
 // when there are some and all are damaged.
 std::optional<RunState> LoadCheckpoint(const std::filesystem::path& folder, LocalStore& store);
 
-// The same for who wants the model alone, after `round` when it is given: nothing when no such
+// The same for who wants the model alone, after `round` when it is given: nullopt when no such
 // round is kept; throws a data error when it is damaged.
 std::optional<RunState> LoadServerState(const std::filesystem::path& folder,
                                         std::optional<int> round = std::nullopt);
