@@ -2,8 +2,8 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/tcp.h>  // glibc's tcp_info knows no bytes
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "base/error.h"
@@ -22,8 +23,8 @@ namespace {
 
 // How long to leave the listener alone when accept() fails for want of something.
 constexpr int kPauseMilliseconds = 50;
-// How often it looks which connections were closed, when nobody comes.
-constexpr int kLookMilliseconds = 1000;
+// How often it looks at the connections, when nobody comes.
+constexpr int kLookMilliseconds = 100;
 
 HostPlaces PlacesOf(const std::string& text) {
   const Address address = ParseAddress(text);
@@ -75,9 +76,14 @@ std::string BoundAddress(int listener) {
   return FormatAddress({text, ntohs(six ? v6.sin6_port : v4.sin_port)});
 }
 
-int PortOf(const sockaddr_storage& peer) {
-  return ntohs(peer.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
-                                          : reinterpret_cast<const sockaddr_in&>(peer).sin_port);
+// Bytes that have come over a connection; 0: not known.
+uint64_t BytesReceived(int fd) {
+  tcp_info info = {};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+  return size >= offsetof(tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received
+             ? info.tcpi_bytes_received
+             : 0;
 }
 
 int OpenSpare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -149,6 +155,8 @@ void AcceptLoop::Serve(const std::stop_token& stop) {
     ::poll(waiting, rest ? 1 : 2, rest ? kPauseMilliseconds : kLookMilliseconds);
     if (stop.stop_requested()) return;
     ForgetClosed();
+    CutGreedy();
+    CutNamed();
     rest = !AcceptWaiting();
   }
 }
@@ -204,12 +212,21 @@ bool AcceptLoop::AcceptAndRefuse() {
 void AcceptLoop::Take(int fd, const sockaddr_storage& peer) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (const auto reason = Admit(fd, peer)) {
+  const Peer from = PeerOf(peer);
+  if (Knows(from)) ForgetClosed();  // the one before has ended, or there would be no second
+  if (const auto reason = Admit(fd, from)) {
     ::close(fd);
     TellRefused(*reason);
   } else {
+    if (news_.opened) news_.opened(from);
     hand_over_(fd);
   }
+}
+
+bool AcceptLoop::Knows(const Peer& peer) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [&](const Connection& each) { return each.peer == peer; });
 }
 
 void AcceptLoop::TellRefused(Refusal reason) const {
@@ -217,25 +234,64 @@ void AcceptLoop::TellRefused(Refusal reason) const {
 }
 
 void AcceptLoop::ForgetClosed() {
-  std::vector<int> ports;
+  std::vector<Peer> closed;
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(connections_, [&](const Connection& each) {
       if (IsOpen(each)) return false;
-      ports.push_back(each.port);
+      closed.push_back(each.peer);
       return true;
     });
   }
-  for (const int port : ports) {
-    if (news_.closed) news_.closed(port);
+  for (const Peer& peer : closed) {
+    if (news_.closed) news_.closed(peer);
   }
 }
 
+// On this thread alone: no connection is accepted meanwhile that could get the number of one that
+// was closed.
+void AcceptLoop::ShutDown(const Connection& connection) {
+  if (IsOpen(connection)) ::shutdown(connection.fd, SHUT_RDWR);
+}
+
+void AcceptLoop::CutGreedy() {
+  if (!news_.accounted) return;
+  std::vector<Connection> open;
+  {
+    const std::lock_guard lock(mutex_);
+    open = connections_;
+  }
+  for (const Connection& each : open) {
+    const uint64_t received = BytesReceived(each.fd);
+    if (received <= limits_.unaccounted || !IsOpen(each)) continue;
+    if (received <= limits_.unaccounted + news_.accounted(each.peer)) continue;
+    ShutDown(each);
+    TellRefused(Refusal::kBytes);
+  }
+}
+
+void AcceptLoop::CutNamed() {
+  std::vector<Connection> named;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Connection& each : connections_) {
+      if (to_cut_.contains(each.peer)) named.push_back(each);
+    }
+    to_cut_.clear();
+  }
+  for (const Connection& each : named) ShutDown(each);
+}
+
+void AcceptLoop::Cut(const Peer& peer) {
+  const std::lock_guard lock(mutex_);
+  to_cut_.insert(peer);
+}
+
 // Counts a connection among the open ones, unless there are too many: then says why not.
-std::optional<Refusal> AcceptLoop::Admit(int fd, const sockaddr_storage& peer) {
+std::optional<Refusal> AcceptLoop::Admit(int fd, const Peer& from) {
   struct stat status;
   const bool known = ::fstat(fd, &status) == 0;
-  const Origin origin = OriginOf(peer);
+  const Origin origin = OriginOf(from);
   const std::lock_guard lock(mutex_);
   const auto from_there =
       std::count_if(connections_.begin(), connections_.end(),
@@ -245,7 +301,7 @@ std::optional<Refusal> AcceptLoop::Admit(int fd, const sockaddr_storage& peer) {
     ++counts_.refused;
     return full ? Refusal::kConnections : Refusal::kAddress;
   }
-  connections_.push_back({fd, status.st_dev, status.st_ino, origin, PortOf(peer)});
+  connections_.push_back({fd, status.st_dev, status.st_ino, origin, from});
   ++counts_.accepted;
   return std::nullopt;
 }
@@ -256,18 +312,10 @@ bool AcceptLoop::IsOpen(const Connection& connection) {
          status.st_ino == connection.inode;
 }
 
-AcceptLoop::Origin AcceptLoop::OriginOf(const sockaddr_storage& peer) {
+AcceptLoop::Origin AcceptLoop::OriginOf(const Peer& peer) {
   Origin origin = {};
-  if (peer.ss_family == AF_INET) {
-    std::memcpy(origin.data(), &reinterpret_cast<const sockaddr_in&>(peer).sin_addr, 4);
-  } else if (peer.ss_family == AF_INET6) {
-    const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
-    if (IN6_IS_ADDR_V4MAPPED(&v6)) {
-      std::memcpy(origin.data(), v6.s6_addr + 12, 4);
-    } else {
-      std::memcpy(origin.data(), v6.s6_addr, origin.size());
-    }
-  }
+  const bool v4 = IN6_IS_ADDR_V4MAPPED(reinterpret_cast<const in6_addr*>(peer.address.data()));
+  std::memcpy(origin.data(), peer.address.data() + (v4 ? 12 : 0), v4 ? 4 : origin.size());
   return origin;
 }
 

@@ -13,27 +13,37 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/parallel.h"
+#include "federation/peer.h"
 #include "transport/refusal.h"
 
 namespace kindred {
 
 struct AcceptLimits {
-  int total = 1024;       // connections at once; at most half of the process's descriptors
-  int per_address = 256;  // of them, from one IPv4 address or one IPv6 network (/64)
+  int total = 1024;                // connections at once; at most half of the process's descriptors
+  int per_address = 256;           // of them, from one IPv4 address or one IPv6 network (/64)
+  uint64_t unaccounted = 8 << 20;  // bytes of a connection beyond those that its calls account for
 };
 
-// Told of what came of connections, on the loop's thread; both optional, and throw nothing.
+// Told of what came of connections, and asked about them, on the loop's thread; all optional, and
+// throw nothing.
 struct AcceptNews {
-  // One was closed at once: "connections", there are too many or no descriptors are left;
-  // "address", too many are of one address.
+  // One was closed: "connections", there are too many or no descriptors are left; "address", too
+  // many are of one address; "bytes", more came over it than its calls account for.
   std::function<void(Refusal reason)> refused = {};
-  // One that was handed over, from this port of its machine, is closed. Known within seconds.
-  std::function<void(int port)> closed = {};
+  // One is about to be handed over.
+  std::function<void(const Peer& peer)> opened = {};
+  // One that was handed over is closed. Known within seconds.
+  std::function<void(const Peer& peer)> closed = {};
+  // Bytes that its calls account for. Not set: connections may bring any number. gRPC 1.51 keeps
+  // headers that never end in memory (CVE-2023-33953); they are no call, so they are not accounted
+  // for.
+  std::function<uint64_t(const Peer& peer)> accounted = {};
 };
 
 struct AcceptCounts {
@@ -51,7 +61,7 @@ class AcceptLoop {
   // the port is taken or the address is not of this machine.
   AcceptLoop(const std::string& address, const AcceptLimits& limits,
              std::function<void(int fd)> hand_over, AcceptNews news = {});
-  ~AcceptLoop();  // accepts no more; connections that were handed over live on
+  ~AcceptLoop();  // connections that were handed over live on
   AcceptLoop(const AcceptLoop&) = delete;
   AcceptLoop& operator=(const AcceptLoop&) = delete;
 
@@ -59,6 +69,12 @@ class AcceptLoop {
   std::string address() const { return address_; }
 
   AcceptCounts counts() const;
+
+  // Accepts no more.
+  void Close() { thread_.reset(); }
+
+  // Shuts down the connection from there, if it is still open: soon, on the loop's thread.
+  void Cut(const Peer& peer);
 
  private:
   // Where a connection comes from: an IPv4 address, or the first half of an IPv6 one.
@@ -70,18 +86,22 @@ class AcceptLoop {
     int fd;
     uint64_t device, inode;
     Origin origin;
-    int port;
+    Peer peer;
   };
 
-  static Origin OriginOf(const sockaddr_storage& peer);
+  static Origin OriginOf(const Peer& peer);
   static bool IsOpen(const Connection& connection);
 
   void Serve(const std::stop_token& stop);
   bool AcceptWaiting();
   bool AcceptAndRefuse();
   void Take(int fd, const sockaddr_storage& peer);
-  std::optional<Refusal> Admit(int fd, const sockaddr_storage& peer);
+  bool Knows(const Peer& peer) const;
+  std::optional<Refusal> Admit(int fd, const Peer& from);
   void ForgetClosed();
+  void CutGreedy();
+  void CutNamed();
+  static void ShutDown(const Connection& connection);
   void TellRefused(Refusal reason) const;
 
   AcceptLimits limits_;
@@ -90,9 +110,10 @@ class AcceptLoop {
   int listener_ = -1, wake_ = -1;
   int spare_ = -1;  // given up for a moment when descriptors run out
   std::string address_;
-  mutable std::mutex mutex_;  // of the two below
+  mutable std::mutex mutex_;  // of the three below
   AcceptCounts counts_;
   std::vector<Connection> connections_;
+  std::set<Peer> to_cut_;
   std::unique_ptr<BackgroundThread> thread_;  // last: it uses the others
 };
 

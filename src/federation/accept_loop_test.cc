@@ -69,6 +69,17 @@ class PlainConnection {
     return ntohs(own.sin_port);
   }
 
+  void Send(size_t bytes) const {
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(::send(fd_, text.data(), bytes, 0), static_cast<ssize_t>(bytes));
+  }
+
+  // Whether nothing has come from the other side, not even its end.
+  bool IsQuiet() const {
+    char byte;
+    return ::recv(fd_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+  }
+
   // Whether the other side closes it.
   bool IsClosed() const {
     pollfd waiting = {fd_, POLLIN, 0};
@@ -171,16 +182,16 @@ TEST(AcceptLoop, TellsWhyItRefusesAndWhichConnectionsHaveEnded) {
     Keeper keeper;
     std::mutex mutex;
     std::vector<Refusal> refused;
-    std::vector<int> closed;
+    std::vector<int> closed;  // ports
     const AcceptNews news = {.refused =
                                  [&](Refusal reason) {
                                    const std::lock_guard lock(mutex);
                                    refused.push_back(reason);
                                  },
                              .closed =
-                                 [&](int port) {
+                                 [&](const Peer& peer) {
                                    const std::lock_guard lock(mutex);
-                                   closed.push_back(port);
+                                   closed.push_back(peer.port);
                                  }};
     const AcceptLoop loop("127.0.0.1:0",
                           {.total = by_address ? 9 : 1, .per_address = by_address ? 1 : 9},
@@ -199,6 +210,35 @@ TEST(AcceptLoop, TellsWhyItRefusesAndWhichConnectionsHaveEnded) {
               std::vector<Refusal>{by_address ? Refusal::kAddress : Refusal::kConnections});
     EXPECT_EQ(closed, std::vector<int>{one.Port()});
   }
+}
+
+TEST(AcceptLoop, AConnectionThatIsNamedIsShutDownAndNoOther) {
+  Keeper keeper;
+  AcceptLoop loop("127.0.0.1:0", {}, keeper.HandOver());
+  const PlainConnection one(loop), two(loop);
+  ASSERT_TRUE(Eventually([&] { return keeper.Kept().size() == 2; }));
+  Peer peer = *ParsePeer("ipv4:127.0.0.1:1");
+  peer.port = static_cast<uint16_t>(one.Port());
+  loop.Cut(peer);
+  EXPECT_TRUE(one.IsClosed());
+  EXPECT_TRUE(two.IsQuiet());
+}
+
+TEST(AcceptLoop, WhoBringsMoreThanItsCallsAccountForIsCut) {
+  Keeper keeper;
+  std::atomic<uint64_t> accounted = 0;
+  std::atomic<int> refused = 0;
+  const AcceptLoop loop("127.0.0.1:0", {.unaccounted = 1000}, keeper.HandOver(),
+                        {.refused = [&](Refusal reason) { refused += reason == Refusal::kBytes; },
+                         .accounted = [&](const Peer&) { return accounted.load(); }});
+  const PlainConnection one(loop), two(loop);
+  ASSERT_TRUE(Eventually([&] { return keeper.Kept().size() == 2; }));
+  accounted = 5000;
+  one.Send(6000);
+  two.Send(6001);
+  EXPECT_TRUE(two.IsClosed());
+  EXPECT_TRUE(one.IsQuiet());
+  EXPECT_EQ(refused, 1);
 }
 
 TEST(AcceptLoop, WithoutDescriptorsItRefusesAndThenGoesOn) {

@@ -1,8 +1,10 @@
 #include "federation/coordinator.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -201,13 +203,9 @@ Verdict Coordinator::Judge(IncomingUpload& upload, Intake& intake) const {
     event.round = run_.round->number + 1;
   }
   if (!verdict.refused) {
-    auto arrival = ArrivalOf(upload, run_.offer.shape);
-    if (arrival) {
-      verdict.refused = intake.Add(std::move(*arrival));
-      verdict.sits_out = verdict.refused.has_value();  // or the same would come again
-    } else {
-      verdict.refused = Refused{Refusal::kBusy, "no memory for it now; send it again"};
-    }
+    verdict.refused = TakeIn(upload, intake);
+    // Or the same would come again.
+    verdict.sits_out = verdict.refused && verdict.refused->reason != Refusal::kBusy;
   }
   event.event = verdict.refused ? "refuse" : "accept";
   event.reason = verdict.refused ? WordOf(verdict.refused->reason) : "";
@@ -215,6 +213,16 @@ Verdict Coordinator::Judge(IncomingUpload& upload, Intake& intake) const {
       verdict.refused ? verdict.refused->message : fmt::format("{} bytes", upload.header().bytes());
   run_.audit(event);
   return verdict;
+}
+
+// Too little memory, to unpack the update or to add it, is nobody's fault: it may come again.
+std::optional<Refused> Coordinator::TakeIn(IncomingUpload& upload, Intake& intake) const try {
+  return intake.Add(ArrivalOf(upload, run_.offer.shape));
+} catch (const std::bad_alloc&) {
+  return Refused{Refusal::kBusy, "no memory for it now; send it again"};
+} catch (const c10::Error& error) {  // LibTorch's way to say the same
+  spdlog::error("an update cannot be taken: {}", Printable(error.what_without_backtrace()));
+  return Refused{Refusal::kBusy, "no memory for it now; send it again"};
 }
 
 // Nobody can reach the round any more; what was under way is told that it is over. Gives how many

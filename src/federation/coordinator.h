@@ -33,8 +33,7 @@ class Coordinator : public Transport {
   void WaitForPlan(const Caller& caller, const v1::PlanRequest& request, PlanAnswer answer) {
     plans_.WaitForPlan(caller, request, std::move(answer));
   }
-  std::shared_ptr<const Content> ContentOf(const Caller& caller,
-                                           const v1::DownloadRequest& request) {
+  Handout ContentOf(const Caller& caller, const v1::DownloadRequest& request) {
     return plans_.ContentOf(caller, request);
   }
   v1::UploadReply UploadStatus(const Caller& caller, const v1::UploadKey& key) {
@@ -99,6 +98,7 @@ class Coordinator : public Transport {
   RoundEnd TakeUploads(const RoundClock& clock, Intake& intake);
   void Deliver(WholeUpload& whole, Intake& intake);
   Verdict Judge(IncomingUpload& upload, Intake& intake) const;
+  std::optional<Refused> TakeIn(IncomingUpload& upload, Intake& intake) const;
   int Close(const std::vector<int>& waited_for);
   bool AllHaveModel(const EnrolledNames& enrolled) const;
 

@@ -47,6 +47,16 @@ void Bind(Config& config, WireLimits& limits) {
               "serve: connections open at the same time", Within(1, 1 << 16));
   config.Bind("server.max_per_address", &limits.connections.per_address,
               "serve: connections from one address", Within(1, 1 << 16));
+  config.Bind("server.max_per_client", &limits.per_client,
+              "serve: connections of one client; those of a process that died count until they are "
+              "noticed, within 40 s",
+              Within(1, 1 << 10));
+  config.Bind("server.max_idle", &limits.idle,
+              "serve: seconds that a connection without a call stays open", Within(1, 1e6));
+  config.Bind("server.max_age", &limits.age,
+              "serve: seconds after which a client must connect anew, with a certificate that is "
+              "still valid; a transfer under way gets as much again",
+              Within(1, 1e6));
   config.Bind("server.max_streams", &limits.streams,
               "serve: calls at the same time on one connection", Within(1, 1 << 10));
   config.Bind("server.handshake", &limits.handshake, "serve: seconds that a handshake may take",

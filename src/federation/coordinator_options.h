@@ -24,9 +24,12 @@ struct CoordinatorOptions {
 
 void Bind(Config& config, CoordinatorOptions& options);
 
-// What one address, one connection and one call may take.
+// What one address, one client, one connection and one call may take.
 struct WireLimits {
   AcceptLimits connections;
+  int per_client = 4;       // connections of one client
+  double idle = 300;        // seconds that a connection without a call stays open
+  double age = 3600;        // seconds after which a connection has to be made anew
   int streams = 16;         // calls under way on one connection
   double handshake = 5;     // seconds
   double min_rate = 2048;   // bytes per second that a transfer must make,

@@ -527,7 +527,7 @@ TEST(Coordinator, HandsOutTheTrainedModelUntilAllSayThatTheyHaveIt) {
     v1::DownloadRequest request;
     request.set_run("run-1");
     request.set_what(v1::DownloadRequest::MODEL);
-    EXPECT_GT(open.coordinator->ContentOf(open.Of(client), request)->size(), 0u);
+    EXPECT_GT(open.coordinator->ContentOf(open.Of(client), request).content->size(), 0u);
     EXPECT_FALSE(ended) << "who fetched it may be killed before it is safe";
     open.coordinator->Leave(open.Of(client), has);
   }
@@ -664,6 +664,47 @@ TEST(Coordinator, AnUpdateThatThereIsNoMemoryForIsSentAgain) {
   EXPECT_EQ(open.coordinator->CurrentMembers().at(0).strikes, 0);
 }
 
+// Adding takes memory too.
+TEST(Coordinator, AnUpdateThatCannotBeAddedForWantOfMemoryIsSentAgain) {
+  RoundUnderWay open(2);
+  bool failed = false;
+  open.refuse = [&](const Arrival& arrival) -> std::optional<Refused> {
+    if (arrival.client == 0 && !std::exchange(failed, true)) throw std::bad_alloc();
+    return std::nullopt;
+  };
+  open.Begin();
+  const auto [begin, bytes] = open.Update_(0, open.Plan_(0));
+  EXPECT_EQ(open.Send(0, begin, bytes), "busy");
+  EXPECT_EQ(open.Send(0, begin, bytes), "");
+  EXPECT_EQ(open.SendHonest(1), "");
+  open.End();
+  EXPECT_EQ(open.taken, (std::map<int, float>{{0, 5}, {1, 5}}));
+  EXPECT_EQ(open.coordinator->CurrentMembers().at(0).strikes, 0);
+}
+
+// Who reads slowly must not keep the models of rounds that have ended in memory.
+TEST(Coordinator, WhatIsDownloadedIsOverWhenItsRoundIs) {
+  RoundUnderWay open(2, {.min_clients = 1});
+  open.Begin();
+  v1::DownloadRequest request;
+  request.set_run("run-1");
+  request.set_what(v1::DownloadRequest::MODEL);
+  open.Plan_(0);  // the round is on
+  const Handout model = open.coordinator->ContentOf(open.Of(1), request);
+  ASSERT_TRUE(model.over);
+  EXPECT_FALSE(*model.over);
+  EXPECT_EQ(open.SendHonest(0), "");
+  EXPECT_EQ(open.SendHonest(1), "");
+  open.End();
+  EXPECT_TRUE(*model.over);
+  EXPECT_EQ(model.content.use_count(), 1) << "the download is the last to hold it";
+  std::thread finish([&] { open.coordinator->Finish(WireModel(2)); });
+  EXPECT_EQ(open.Plan_(0).state(), v1::PlanReply::FINISHED);
+  EXPECT_FALSE(open.coordinator->ContentOf(open.Of(1), request).over) << "the trained model stays";
+  open.stop = true;
+  finish.join();
+}
+
 // The run ends, its client is told all the same.
 TEST(Coordinator, AFailureOfTheRoundLoopLeavesNobodyWaiting) {
   RoundUnderWay open(1, {.min_clients = 1});
@@ -683,18 +724,18 @@ TEST(Coordinator, RemoteFeaturesAreHandedOutWithinTheBudget) {
   v1::DownloadRequest request;
   request.set_run("run-1");
   request.set_what(v1::DownloadRequest::REMOTE);
-  auto first = open.coordinator->ContentOf(open.Of(1), request);
-  EXPECT_EQ(first->size(), 3u * 4 * 4);
-  EXPECT_EQ(first->Digest(), plan.remote_digest());
+  Handout first = open.coordinator->ContentOf(open.Of(1), request);
+  EXPECT_EQ(first.content->size(), 3u * 4 * 4);
+  EXPECT_EQ(first.content->Digest(), plan.remote_digest());
   try {
     open.coordinator->ContentOf(open.Of(1), request);
     ADD_FAILURE() << "beyond the budget";
   } catch (const Refused& why) {
     EXPECT_EQ(why.reason, Refusal::kBusy);
   }
-  first.reset();
+  first = {};
   request.set_offset(8);
-  EXPECT_EQ(open.coordinator->ContentOf(open.Of(1), request)->size(), 3u * 4 * 4);
+  EXPECT_EQ(open.coordinator->ContentOf(open.Of(1), request).content->size(), 3u * 4 * 4);
   request.set_offset(3 * 4 * 4 + 1);
   EXPECT_THROW(open.coordinator->ContentOf(open.Of(1), request), Refused);
   EXPECT_EQ(open.SendHonest(0), "");

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "base/name.h"
@@ -14,6 +12,7 @@ namespace {
 
 constexpr int kMostUploads = 2;    // of one client at a time: one that goes on, one that was cut
 constexpr int kMostDownloads = 4;  // of one client at a time: model and remote features
+constexpr double kCallsPerSecond = 50, kBurst = 200;  // of one client, which makes a few
 constexpr char kReasonKey[] = "kindred-reason";
 
 grpc::StatusCode CodeOf(Refusal reason) {
@@ -68,26 +67,11 @@ GrpcCalls::GrpcCalls(Coordinator& coordinator_of_run, Enrolments& enrolments, bo
       pace(limits),
       uploads("uploads", kMostUploads),
       downloads("downloads", kMostDownloads),
+      connections(limits.per_client),
       enrolments_(enrolments),
       tls_(tls),
-      audit_(std::move(audit)) {}
-
-void HeardPorts::Hear(const std::string& peer) {
-  const auto colon = peer.rfind(':');
-  int port = 0;
-  const char* end = peer.data() + peer.size();
-  if (colon == std::string::npos ||
-      std::from_chars(peer.data() + colon + 1, end, port).ec != std::errc()) {
-    return;
-  }
-  const std::lock_guard lock(mutex_);
-  ports_.insert(port);
-}
-
-bool HeardPorts::Forget(int port) {
-  const std::lock_guard lock(mutex_);
-  return ports_.erase(port) > 0;
-}
+      audit_(std::move(audit)),
+      rate_(kCallsPerSecond, kBurst) {}
 
 void GrpcCalls::Note(const AuditEvent& event) {
   try {
@@ -98,22 +82,29 @@ void GrpcCalls::Note(const AuditEvent& event) {
 }
 
 void GrpcCalls::ConnectionRefused(Refusal reason) {
-  Note({.event = "refuse",
-        .reason = WordOf(reason),
-        .detail = reason == Refusal::kAddress
-                      ? "a connection too many from one address (server.max_per_address)"
-                      : "a connection too many (server.max_connections, ulimit -n)"});
+  const auto detail = [&] {
+    switch (reason) {
+      case Refusal::kAddress:
+        return "a connection too many from one address (server.max_per_address)";
+      case Refusal::kBytes:
+        return "more bytes came over a connection than its calls account for";
+      default:
+        return "a connection too many (server.max_connections, ulimit -n)";
+    }
+  };
+  Note({.event = "refuse", .reason = WordOf(reason), .detail = detail()});
 }
 
-void GrpcCalls::ConnectionEnded(int port) {
-  if (heard_.Forget(port)) return;
+void GrpcCalls::ConnectionEnded(const Peer& peer) {
+  if (connections.Forget(peer)) return;
   Note({.event = "refuse",
         .reason = WordOf(Refusal::kHandshake),
         .detail = "a connection ended without a call: a handshake that failed or took too long"});
 }
 
 Caller GrpcCalls::CallerOf(const grpc::CallbackServerContext& context, std::string& known) {
-  heard_.Hear(context.peer());
+  const auto peer = ParsePeer(context.peer());
+  if (peer) connections.Hear(*peer);
   FoundEnrolment found;
   if (tls_) {
     const auto properties = context.auth_context()->FindPropertyValues("x509_pem_cert");
@@ -133,16 +124,27 @@ Caller GrpcCalls::CallerOf(const grpc::CallbackServerContext& context, std::stri
   if (found.state != EnrolmentState::kValid) {
     throw Refused{Refusal::kIdentity, "this certificate is not enrolled here; ask for a kit"};
   }
+  if (peer) connections.Assign(*peer, found.enrolment.place);
+  rate_.Count(found.enrolment.place, CallRate::Clock::now());
   const auto process = context.client_metadata().find("kindred-process");
   const bool told = process != context.client_metadata().end();
   return {found.enrolment.place, found.enrolment.name, found.enrolment.images,
           told ? std::string(process->second.data(), process->second.size()) : ""};
 }
 
+void GrpcCalls::Account(const grpc::CallbackServerContext& context, uint64_t bytes) {
+  if (const auto peer = ParsePeer(context.peer())) connections.Account(*peer, bytes);
+}
+
 grpc::Status GrpcCalls::Refuse(grpc::CallbackServerContext& context, const Refused& why,
                                const std::string& name) {
   if (!KindOf(why.reason).usual) {
     Note({.event = "refuse", .client = name, .reason = WordOf(why.reason), .detail = why.message});
+  }
+  const bool may_stay = why.reason != Refusal::kIdentity && why.reason != Refusal::kRevoked &&
+                        why.reason != Refusal::kConnections;
+  if (const auto peer = ParsePeer(context.peer()); peer && !may_stay) {
+    connections.CloseSoon(*peer, Connections::Clock::now());
   }
   return StatusOf(context, why);
 }

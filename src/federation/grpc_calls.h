@@ -7,9 +7,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 
+#include "federation/call_rate.h"
+#include "federation/connections.h"
 #include "federation/coordinator.h"
 #include "federation/pace.h"
 #include "identity/enrolments.h"
@@ -39,20 +40,6 @@ class Transfers {
   std::map<int, int> count_;
 };
 
-// Which connections have made a call, by the port that they come from: two machines may come from
-// one port, then one of them is not told apart. Any thread.
-class HeardPorts {
- public:
-  // The peer of a call, as gRPC writes it: "ipv4:10.0.0.7:41522".
-  void Hear(const std::string& peer);
-  // The connection from there has ended. Whether it was heard.
-  bool Forget(int port);
-
- private:
-  std::mutex mutex_;
-  std::set<int> ports_;
-};
-
 // Any thread. What it refers to must outlive it.
 class GrpcCalls {
  public:
@@ -66,15 +53,20 @@ class GrpcCalls {
 
   // A connection was refused, or ended; for the audit log. Both throw nothing.
   void ConnectionRefused(Refusal reason);
-  void ConnectionEnded(int port);
+  void ConnectionEnded(const Peer& peer);
 
-  // The status of a refusal, which leaves its mark in the audit log. Throws nothing.
+  // A message of so many bytes has come in a call.
+  void Account(const grpc::CallbackServerContext& context, uint64_t bytes);
+
+  // The status of a refusal, which leaves its mark in the audit log. Who may not take part, or has
+  // too many connections, loses this one. Throws nothing.
   grpc::Status Refuse(grpc::CallbackServerContext& context, const Refused& why,
                       const std::string& name);
 
   Coordinator& coordinator;
   Pace pace;
   Transfers uploads, downloads;
+  Connections connections;
 
  private:
   void Note(const AuditEvent& event);
@@ -82,7 +74,7 @@ class GrpcCalls {
   Enrolments& enrolments_;
   bool tls_;
   std::function<void(const AuditEvent&)> audit_;
-  HeardPorts heard_;
+  CallRate rate_;
 };
 
 }  // namespace kindred

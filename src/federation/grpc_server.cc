@@ -78,8 +78,13 @@ class GrpcServer::Service final : public v1::Federation::CallbackService {
 
   AcceptNews News() {
     return {.refused = [this](Refusal reason) { calls_.ConnectionRefused(reason); },
-            .closed = [this](int port) { calls_.ConnectionEnded(port); }};
+            .opened = [this](const Peer& peer) { calls_.connections.Open(peer); },
+            .closed = [this](const Peer& peer) { calls_.ConnectionEnded(peer); },
+            .accounted = [this](const Peer& peer) { return calls_.connections.Accounted(peer); }};
   }
+
+  // Connections that are to be closed now.
+  std::vector<Peer> DueConnections() { return calls_.connections.Due(Connections::Clock::now()); }
 
   void Dismiss() { calls_.coordinator.Dismiss(); }
 
@@ -123,6 +128,8 @@ std::shared_ptr<grpc::ServerCredentials> CredentialsOf(const std::optional<Serve
 // grows round after round by models that are gone. A chunk stays below.
 void ReturnLargeBlocks() { ::mallopt(M_MMAP_THRESHOLD, 4 << 20); }
 
+int Milliseconds(double seconds) { return static_cast<int>(seconds * 1000); }
+
 void Limit(grpc::ServerBuilder& builder, const WireLimits& limits) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMostChunk) + kMostHeader);
   builder.SetMaxSendMessageSize(static_cast<int>(kMostChunk) + kMostHeader);
@@ -135,8 +142,11 @@ void Limit(grpc::ServerBuilder& builder, const WireLimits& limits) {
   builder.SetResourceQuota(grpc::ResourceQuota("kindred").Resize(kWireMemory));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadata);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                             static_cast<int>(limits.handshake * 1000));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(limits.handshake));
+  // Who was revoked meanwhile has to show its certificate again.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, Milliseconds(limits.idle));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, Milliseconds(limits.age));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, Milliseconds(limits.age));
   // A peer that is gone is noticed; one that floods with pings is cut.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
@@ -187,19 +197,23 @@ GrpcServer::GrpcServer(const std::string& address, const std::optional<ServerKit
       },
       parts_->service->News());
   parts_->ticker = std::make_unique<BackgroundThread>(
-      "coordinator", [service = parts_->service.get()](const std::stop_token& stop) {
+      "coordinator",
+      [service = parts_->service.get(), loop = parts_->loop.get()](const std::stop_token& stop) {
         while (!stop.stop_requested()) {
           service->Tick();
+          for (const Peer& peer : service->DueConnections()) loop->Cut(peer);
           std::this_thread::sleep_for(kTick);
         }
       });
 }
 
+// The ticker uses the loop, and calls under way need the ticker until the server is down.
 GrpcServer::~GrpcServer() {
-  parts_->loop.reset();
+  parts_->loop->Close();
   parts_->service->Dismiss();
   parts_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(20));
   parts_->ticker.reset();
+  parts_->loop.reset();
   parts_->server.reset();
 }
 

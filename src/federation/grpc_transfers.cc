@@ -10,6 +10,7 @@ namespace {
 
 const Refused kTooSlow = {Refusal::kSlow,
                           "below server.min_rate, or below what others who wait need"};
+const Refused kOver = {Refusal::kRound, "its round is over"};
 
 // Writes a chunk after the other.
 class Downloading final : public grpc::ServerWriteReactor<v1::Chunk> {
@@ -24,7 +25,8 @@ class Downloading final : public grpc::ServerWriteReactor<v1::Chunk> {
     try {
       caller_ = calls_.CallerOf(*context, caller_.name);
       counted_ = calls_.downloads.Enter(caller_.place);
-      content_ = calls_.coordinator.ContentOf(caller_, request_);
+      handout_ = calls_.coordinator.ContentOf(caller_, request_);
+      if (handout_.over) calls_.pace.EndWith(&paced_, handout_.over);
       next_ = request_.offset();
       Write();
     } catch (const Refused& why) {
@@ -36,11 +38,16 @@ class Downloading final : public grpc::ServerWriteReactor<v1::Chunk> {
 
   void OnWriteDone(bool ok) override {
     if (!ok) {
-      Finish(paced_.cut ? calls_.Refuse(*context_, kTooSlow, caller_.name)
-                        : grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
+      Finish(IsOver()     ? calls_.Refuse(*context_, kOver, caller_.name)
+             : paced_.cut ? calls_.Refuse(*context_, kTooSlow, caller_.name)
+                          : grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
       return;
     }
     paced_.moved += chunk_.data().size();
+    if (IsOver()) {
+      Finish(calls_.Refuse(*context_, kOver, caller_.name));
+      return;
+    }
     try {
       Write();
     } catch (const std::exception& error) {
@@ -55,15 +62,18 @@ class Downloading final : public grpc::ServerWriteReactor<v1::Chunk> {
   }
 
  private:
+  bool IsOver() const { return handout_.over && *handout_.over; }
+
   void Write() {
-    if (next_ == content_->size()) {
+    const Content& content = *handout_.content;
+    if (next_ == content.size()) {
       Finish(grpc::Status::OK);
       return;
     }
-    const uint64_t size = std::min(NextChunk(next_ - request_.offset()), content_->size() - next_);
+    const uint64_t size = std::min(NextChunk(next_ - request_.offset()), content.size() - next_);
     std::string& data = *chunk_.mutable_data();
     data.resize(size);
-    content_->Read(next_, std::span(reinterpret_cast<uint8_t*>(data.data()), size));
+    content.Read(next_, std::span(reinterpret_cast<uint8_t*>(data.data()), size));
     next_ += size;
     StartWrite(&chunk_);
   }
@@ -73,7 +83,7 @@ class Downloading final : public grpc::ServerWriteReactor<v1::Chunk> {
   grpc::CallbackServerContext* context_;
   Paced paced_;
   Caller caller_;
-  std::shared_ptr<const Content> content_;
+  Handout handout_;
   uint64_t next_ = 0;
   bool counted_ = false;
   v1::Chunk chunk_;
@@ -111,6 +121,7 @@ class Uploading final : public grpc::ServerReadReactor<v1::UploadPart> {
                      : grpc::Status(grpc::StatusCode::ABORTED, "the stream ended early"));
       return;
     }
+    calls_.Account(*context_, part_.ByteSizeLong());
     try {
       if (!begun_) {
         BeginUpload();

@@ -1,6 +1,7 @@
 #include "federation/pace.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kindred {
 
@@ -14,10 +15,19 @@ void Pace::Remove(Paced* transfer) {
   transfers_.remove(transfer);
 }
 
+void Pace::EndWith(Paced* transfer, std::shared_ptr<const std::atomic<bool>> over) {
+  const std::lock_guard lock(mutex_);
+  transfer->over_ = std::move(over);
+}
+
 void Pace::Look(double needed) {
   const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   for (Paced* transfer : transfers_) {
+    if (transfer->over_ && *transfer->over_) {
+      if (!transfer->cut.exchange(true)) transfer->cancel();
+      continue;
+    }
     const double seconds = std::chrono::duration<double>(now - transfer->since_).count();
     const uint64_t moved = transfer->moved;
     if (transfer->waiting) {

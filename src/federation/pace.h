@@ -1,4 +1,5 @@
-// The least rate of transfers: those below it are cut, so that nobody holds a place for nothing.
+// Which transfers are cut, so that nobody holds a place for nothing: those below the least rate,
+// and those of what is over.
 #pragma once
 
 #include <atomic>
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <mutex>
 
 #include "federation/coordinator_options.h"
@@ -25,6 +27,7 @@ struct Paced {
 
  private:
   friend class Pace;
+  std::shared_ptr<const std::atomic<bool>> over_;
   uint64_t before_ = 0;  // at the last look
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
@@ -36,9 +39,11 @@ class Pace {
 
   void Add(Paced* transfer);
   void Remove(Paced* transfer);
+  // The transfer makes no sense any more once `over` is true.
+  void EndWith(Paced* transfer, std::shared_ptr<const std::atomic<bool>> over);
 
-  // Cuts those that were too slow over the last window. `needed`: bytes per second that uploads
-  // must make because others wait for their room.
+  // Cuts those that are over, and those that were too slow over the last window. `needed`: bytes
+  // per second that uploads must make because others wait for their room.
   void Look(double needed);
 
  private:

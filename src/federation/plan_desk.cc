@@ -47,8 +47,7 @@ v1::PlanReply PlanDesk::PlanOf(int client) {
   return plans->ReplyTo(client).value_or(Wait());
 }
 
-std::shared_ptr<const Content> PlanDesk::ContentOf(const Caller& caller,
-                                                   const v1::DownloadRequest& request) {
+Handout PlanDesk::ContentOf(const Caller& caller, const v1::DownloadRequest& request) {
   std::shared_ptr<const Content> content;
   std::shared_ptr<RoundPlans> plans;
   {
@@ -69,7 +68,7 @@ std::shared_ptr<const Content> PlanDesk::ContentOf(const Caller& caller,
                   fmt::format("{} of {} bytes", request.offset(), content->size())};
   }
   sent_ += content->size() - request.offset();
-  return content;
+  return {std::move(content), plans ? plans->Over() : nullptr};
 }
 
 void PlanDesk::AnswerReady() {

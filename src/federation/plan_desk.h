@@ -18,6 +18,13 @@ namespace kindred {
 // What a client that waits is answered by, once.
 using PlanAnswer = std::function<void(const v1::PlanReply&)>;
 
+// What a client downloads. It is let go of when `over` becomes true: the models of rounds that have
+// ended must not stay for those who read slowly. Null: it stays.
+struct Handout {
+  std::shared_ptr<const Content> content;
+  std::shared_ptr<const std::atomic<bool>> over;
+};
+
 // Any thread, without the run's lock. `run` must outlive it.
 class PlanDesk {
  public:
@@ -27,8 +34,7 @@ class PlanDesk {
   void WaitForPlan(const Caller& caller, const v1::PlanRequest& request, PlanAnswer answer);
 
   // The model or the remote features of the round, or the trained model. Throws Refused.
-  std::shared_ptr<const Content> ContentOf(const Caller& caller,
-                                           const v1::DownloadRequest& request);
+  Handout ContentOf(const Caller& caller, const v1::DownloadRequest& request);
   // Bytes of all that ContentOf gave.
   uint64_t Sent() const { return sent_; }
 

@@ -78,6 +78,7 @@ std::optional<Content> RoundPlans::RemoteOf(int client) {
 void RoundPlans::Close() {
   std::unique_lock lock(mutex_);
   closed_ = true;
+  *over_ = true;
   idle_.wait(lock, [&] { return lookups_ == 0; });
 }
 

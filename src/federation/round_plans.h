@@ -1,6 +1,7 @@
 // What a round hands out to its clients: the model, and to each the others' features.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -33,6 +34,8 @@ class RoundPlans {
 
   // The round is over: returns when no call of plan_for is under way.
   void Close();
+  // Whether it is. What was handed out is of no use then.
+  std::shared_ptr<const std::atomic<bool>> Over() const { return over_; }
 
  private:
   class Lookup;
@@ -43,6 +46,7 @@ class RoundPlans {
   std::shared_ptr<const Content> model_;
   v1::PlanReply common_;  // what all replies have in common
 
+  const std::shared_ptr<std::atomic<bool>> over_ = std::make_shared<std::atomic<bool>>(false);
   std::mutex mutex_;  // of all below
   std::condition_variable idle_;
   bool closed_ = false;

@@ -1,10 +1,7 @@
 #include "federation/upload_desk.h"
 
-#include <c10/util/Exception.h>
-
 #include <chrono>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -222,7 +219,7 @@ Later UploadDesk::Admit() {
   });
 }
 
-std::optional<Arrival> ArrivalOf(IncomingUpload& upload, const UploadShape& shape) try {
+Arrival ArrivalOf(IncomingUpload& upload, const UploadShape& shape) {
   const v1::UploadHeader& header = upload.header();
   const uint64_t model = BytesOf(shape.manifest);
   Arrival arrival = {.client = upload.client(),
@@ -234,11 +231,6 @@ std::optional<Arrival> ArrivalOf(IncomingUpload& upload, const UploadShape& shap
                    shape.width, shape.precision);
   }
   return arrival;
-} catch (const std::bad_alloc&) {
-  return std::nullopt;
-} catch (const c10::Error& error) {  // LibTorch's way to say the same
-  spdlog::error("an update cannot be unpacked: {}", Printable(error.what_without_backtrace()));
-  return std::nullopt;
 }
 
 }  // namespace kindred

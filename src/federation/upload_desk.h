@@ -85,8 +85,8 @@ class UploadDesk {
   std::deque<WholeUpload> whole_;
 };
 
-// A whole upload as the round loop takes it. nullopt: it cannot be unpacked now, for want of
+// A whole upload as the round loop takes it. Throws std::bad_alloc or c10::Error for want of
 // memory.
-std::optional<Arrival> ArrivalOf(IncomingUpload& upload, const UploadShape& shape);
+Arrival ArrivalOf(IncomingUpload& upload, const UploadShape& shape);
 
 }  // namespace kindred

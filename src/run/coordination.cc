@@ -138,6 +138,9 @@ void Coordination::Run() {
   rounds.over_selection = experiment_.coordinator.over_selection;
   rounds.first = record_->NextRound();
   rounds.images_of = [&](int client) { return coordinator_->ImagesOf(client); };
+  rounds.is_claim = [&](int client) {
+    return enrolments_.All().at(static_cast<size_t>(client)).images == 0;
+  };
   RunRounds(rounds, *coordinator_, record_->Server(),
             [&](const RoundReport& report) { OnRound(report); });
   coordinator_->Finish(record_->Global());
@@ -146,6 +149,17 @@ void Coordination::Run() {
 void Coordination::OnRound(const RoundReport& report) {
   driver_->EndRound(report);
   const Members members = coordinator_->CurrentMembers();
+  for (const auto& [client, weight] : report.cut) {
+    if (!told_cut_.insert(client).second) continue;
+    const Member& member = members.at(client);
+    const auto detail = fmt::format(
+        "the {} images of {} count as {}: server.max_claimed_share, server.max_share; certify its "
+        "number with `kindred pki issue {} --renew --images N`, or raise the limit",
+        member.images, member.name, weight, member.name);
+    spdlog::warn("round {}: {}", report.round + 1, detail);
+    audit_->Add(
+        {.event = "alarm", .client = member.name, .round = report.round + 1, .detail = detail});
+  }
   WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));
   Save(report.round + 1);

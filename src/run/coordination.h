@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/json.h"
@@ -62,6 +63,7 @@ class Coordination {
   std::unique_ptr<RunRecord> record_;
   std::unique_ptr<RoundDriver> driver_;
   std::unique_ptr<AuditLog> audit_;
+  std::set<int> told_cut_;  // clients of whose cut weight the operator was told
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<GrpcServer> server_;
 };

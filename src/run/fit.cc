@@ -47,6 +47,7 @@ void CheckCoordinator(const Experiment& experiment, const Method& method, int en
        .optimizer = experiment.optimizer,
        .clients = static_cast<uint64_t>(enrolled),
        .in_round = static_cast<uint64_t>(std::max(asked, 1)),
+       .held_back = static_cast<uint64_t>(MostCut(SharesOf(experiment.limits))),
        .features = static_cast<uint64_t>(method.FeaturesToShare()),
        .features_width = static_cast<uint64_t>(experiment.model.dim),
        .max_remote = static_cast<uint64_t>(experiment.features.max_remote),

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/feature_spread.h"
 
@@ -16,6 +18,9 @@ namespace {
 constexpr float kNear = 1e-3f;      // a distance
 constexpr int64_t kEnough = 8;      // rows, to say that they are too much alike
 constexpr double kOneLine = 1.001;  // an effective rank
+// Rows that one is compared with at most, on each side of it: crafted rows are all near each other
+// in every column, and would cost the square of their number. Honest ones have a few.
+constexpr size_t kMostCompared = 1024;
 
 using Placed = OrderedRows::Placed;
 
@@ -34,20 +39,25 @@ float SquaredGap(const Placed& a, const Placed& b, int64_t width, float near) {
   return sum;
 }
 
+std::string_view BytesIn(const float* row, int64_t width) {
+  return {reinterpret_cast<const char*>(row), static_cast<size_t>(width) * sizeof(float)};
+}
+
 int64_t CountAlike(const OrderedRows& rows) {
   const std::vector<Placed>& own = rows.rows();
   const auto alike = [&](size_t i, size_t j) {
     return SquaredGap(own[i], own[j], rows.width(), kNear) <= kNear * kNear;
   };
+  const auto near = [&](size_t i, size_t j) {
+    return std::abs(own[j].at[0] - own[i].at[0]) <= kNear;
+  };
   int64_t count = 0;
   for (size_t i = 0; i < own.size(); ++i) {
+    const size_t end = std::min(own.size(), i + 1 + kMostCompared);
+    const size_t begin = i > kMostCompared ? i - kMostCompared : 0;
     bool found = false;
-    for (size_t j = i + 1; !found && j < own.size() && own[j].at[0] - own[i].at[0] <= kNear; ++j) {
-      found = alike(i, j);
-    }
-    for (size_t j = i; !found && j > 0 && own[i].at[0] - own[j - 1].at[0] <= kNear; --j) {
-      found = alike(i, j - 1);
-    }
+    for (size_t j = i + 1; !found && j < end && near(i, j); ++j) found = alike(i, j);
+    for (size_t j = i; !found && j > begin && near(i, j - 1); --j) found = alike(i, j - 1);
     count += found;
   }
   return count;
@@ -90,6 +100,16 @@ OrderedRows::OrderedRows(const std::map<int, at::Tensor>& rows) {
   }
   std::sort(placed_.begin(), placed_.end(),
             [](const Placed& a, const Placed& b) { return a.at[0] < b.at[0]; });
+  for (const Placed& each : placed_) by_bytes_.push_back({BytesIn(each.row, width_), each.client});
+  std::sort(by_bytes_.begin(), by_bytes_.end());
+  by_bytes_.erase(std::unique(by_bytes_.begin(), by_bytes_.end()), by_bytes_.end());
+}
+
+bool OrderedRows::HasCopy(const Placed& own) const {
+  const auto bytes = BytesIn(own.row, width_);
+  auto at = std::lower_bound(by_bytes_.begin(), by_bytes_.end(), std::pair(bytes, INT_MIN));
+  if (at != by_bytes_.end() && *at == std::pair(bytes, own.client)) ++at;
+  return at != by_bytes_.end() && at->first == bytes;
 }
 
 OrderedRows::Placed OrderedRows::Place(const float* row, int client) const {
@@ -98,13 +118,26 @@ OrderedRows::Placed OrderedRows::Place(const float* row, int client) const {
   return placed;
 }
 
-float OrderedRows::LeastGap(const Placed& own, float near) const {
-  auto at = std::lower_bound(placed_.begin(), placed_.end(), own.at[0] - near,
-                             [](const Placed& each, float value) { return each.at[0] < value; });
+float OrderedRows::LeastGap(const Placed& own, float near, int64_t* compared) const {
+  const auto middle =
+      std::lower_bound(placed_.begin(), placed_.end(), own.at[0],
+                       [](const Placed& each, float value) { return each.at[0] < value; });
   float least = std::numeric_limits<float>::infinity();
-  for (; at != placed_.end() && at->at[0] <= own.at[0] + near && least > 0; ++at) {
-    if (at->client != own.client) least = std::min(least, SquaredGap(own, *at, width_, near));
+  size_t count = 0;
+  const auto compare = [&](const Placed& other) {
+    if (other.client != own.client) least = std::min(least, SquaredGap(own, other, width_, near));
+    ++count;
+  };
+  for (auto at = middle; at != placed_.end() && at->at[0] <= own.at[0] + near; ++at) {
+    if (count == kMostCompared) break;
+    compare(*at);
   }
+  const size_t right = std::exchange(count, 0);
+  for (auto at = middle; at != placed_.begin() && (at - 1)->at[0] >= own.at[0] - near; --at) {
+    if (count == kMostCompared) break;
+    compare(*(at - 1));
+  }
+  if (compared != nullptr) *compared += static_cast<int64_t>(right + count);
   return least;
 }
 
@@ -124,10 +157,9 @@ std::optional<std::string> CheckOwnFeatures(const at::Tensor& features, int clie
   }
   int64_t near = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const float* row = rows.data_ptr<float>() + i * width;
-    const float gap = shared.LeastGap(shared.Place(row, client), kNear);
-    if (gap == 0) return "a row is copied from another client's";
-    near += gap <= kNear * kNear;
+    const auto own = shared.Place(rows.data_ptr<float>() + i * width, client);
+    if (shared.HasCopy(own)) return "a row is copied from another client's";
+    near += shared.LeastGap(own, kNear) <= kNear * kNear;
   }
   if (10 * near > count) {
     return fmt::format("{} of {} rows are nearly another client's", near, count);

@@ -8,6 +8,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kindred {
@@ -30,14 +32,19 @@ class OrderedRows {
   int64_t width() const { return width_; }
   // A row of the same width beside them.
   Placed Place(const float* row, int client) const;
-  // The least |row - other|^2 over the rows of other clients, or something above `near` squared.
-  float LeastGap(const Placed& own, float near) const;
+  // Whether another client has the same row, bit for bit.
+  bool HasCopy(const Placed& own) const;
+  // The least |row - other|^2 over the rows of other clients, or something above `near` squared. Of
+  // many rows that are near in the first column it compares those that are nearest there, a fixed
+  // number: the work is no more for crafted rows. `compared`, when given, grows by how many.
+  float LeastGap(const Placed& own, float near, int64_t* compared = nullptr) const;
 
  private:
   std::vector<at::Tensor> kept_;
   std::array<int64_t, 4> columns_ = {};
   int64_t width_ = 0;
   std::vector<Placed> placed_;
+  std::vector<std::pair<std::string_view, int>> by_bytes_;  // each row and its client, in order
 };
 
 // Why not: more than half of the rows are nearly another one of them, or all lie on one line (of

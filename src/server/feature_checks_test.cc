@@ -106,5 +106,26 @@ TEST(OrderedRows, TheLeastGapIsThatOfAllPairs) {
   EXPECT_EQ(OrderedRows().LeastGap({}, kNear), INFINITY);
 }
 
+// All near each other in the columns that they are ordered by, and far in the others.
+at::Tensor CraftedRows(int64_t count) {
+  auto rows = torch::zeros({count, 64});
+  for (int64_t i = 0; i < count; ++i) rows[i][4 + i % 60] = (i / 60) % 2 == 0 ? 1 : -1;
+  rows.slice(1, 0, 4) += 0.5;  // no variance: but ties are broken by the order of columns
+  return rows / rows.norm(2, 1, true);
+}
+
+TEST(OrderedRows, CraftedRowsCostNoMorePerRowAndCopiesAreStillFound) {
+  const auto crafted = CraftedRows(6000);
+  const OrderedRows shared({{0, crafted}});
+  for (const int64_t place : {0, 2999, 5999}) {
+    const auto own = shared.Place(crafted.data_ptr<float>() + place * 64, 1);
+    int64_t compared = 0;
+    shared.LeastGap(own, 1e-3f, &compared);
+    EXPECT_LE(compared, 2048);
+    EXPECT_TRUE(shared.HasCopy(own));
+    EXPECT_FALSE(shared.HasCopy(shared.Place(crafted.data_ptr<float>() + place * 64, 0)));
+  }
+}
+
 }  // namespace
 }  // namespace kindred

@@ -7,8 +7,10 @@ namespace kindred {
 uint64_t PeakMemory(const MemoryNeed& need) {
   constexpr uint64_t kFloat = 4, kSum = 16;  // bytes
   const uint64_t models = 3 * kFloat * need.values;
+  const uint64_t held = std::min(need.held_back, need.in_round);
   const uint64_t rule =
-      need.values * (RuleNamed(need.rule.rule).keeps_models ? kFloat * need.in_round : kSum);
+      need.values *
+      (RuleNamed(need.rule.rule).keeps_models ? kFloat * need.in_round : kSum + kFloat * held);
   const OptimizerKind& optimizer = OptimizerNamed(need.optimizer.optimizer);
   const uint64_t moments = kFloat * need.values * optimizer.moments;
   const uint64_t row = kFloat * need.features_width;

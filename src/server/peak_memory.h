@@ -12,9 +12,10 @@ struct MemoryNeed {
   uint64_t values = 0;  // floats of the shared model
   RuleOptions rule = {};
   OptimizerOptions optimizer = {};
-  uint64_t clients = 0;   // that may be enrolled
-  uint64_t in_round = 0;  // that a round asks, over-selection included
-  uint64_t features = 0;  // rows a client may share
+  uint64_t clients = 0;    // that may be enrolled
+  uint64_t in_round = 0;   // that a round asks, over-selection included
+  uint64_t held_back = 0;  // of their models, those that CappedRule holds back at most
+  uint64_t features = 0;   // rows a client may share
   uint64_t features_width = 0;
   uint64_t max_remote = 0;     // rows a client is sent at most; 0: all
   uint64_t upload_budget = 0;  // bytes of uploads under way at one time, and of remote features

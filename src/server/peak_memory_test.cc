@@ -25,6 +25,13 @@ TEST(PeakMemory, HandValues) {
     need.rule.rule = rule;
     EXPECT_EQ(PeakMemory(need), 12000u + 4 * 4000 + 5000 + 32 * (50 + 20 + 28)) << rule;
   }
+  // The mean holds a few back until it knows who arrived, no more than a round has.
+  need.rule.rule = "mean";
+  need.held_back = 2;
+  EXPECT_EQ(PeakMemory(need), 28000u + 2 * 4000 + 5000 + 32 * (50 + 20 + 28));
+  need.held_back = 9;
+  EXPECT_EQ(PeakMemory(need), 28000u + 4 * 4000 + 5000 + 32 * (50 + 20 + 28));
+  need.rule.rule = "krum";
   // An optimiser keeps one or two floats per value.
   for (const auto& [optimizer, bytes] : {std::pair{"momentum", 4000u}, {"yogi", 8000u}}) {
     need.optimizer.optimizer = optimizer;

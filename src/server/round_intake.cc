@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "aggregate/weighted_mean.h"
 #include "base/error.h"
 #include "model/distance.h"
+#include "server/capped_rule.h"
 #include "server/capped_weights.h"
 #include "wire/wire.h"
 
@@ -59,7 +61,15 @@ RoundIntake::RoundIntake(const RoundLoopOptions& options, const Chosen& chosen,
       rule_(MakeRule(options.rule)) {
   if (!options.images_of) return;
   for (const int client : chosen.clients) enrolled_[client] = options.images_of(client);
-  weights_ = CappedWeights(enrolled_, options.limits.max_share);
+  weights_ = enrolled_;
+  if (!options.is_claim) {
+    weights_ = CappedWeights(enrolled_, {.any = options.limits.max_share});
+  } else if (!RuleNamed(options.rule.rule).keeps_models) {  // those that do ignore weights
+    auto capped =
+        std::make_unique<CappedRule>(std::move(rule_), SharesOf(options.limits), options.is_claim);
+    capped_ = capped.get();
+    rule_ = std::move(capped);
+  }
 }
 
 std::optional<Refused> RoundIntake::Add(Arrival&& arrival) {
@@ -83,12 +93,19 @@ std::optional<Refused> RoundIntake::Add(Arrival&& arrival) {
                                .shared = &shared_};
   double norm = 0;
   if (auto why = CheckUpdate(arrival, limits, &norm)) return why;
-  weight_ += arrival.report.images;
-  norms_[arrival.client] = norm;
-  rule_->Add(arrival.client, std::move(arrival.model),
-             options_.images_of ? weights_.at(arrival.client) : arrival.report.images);
-  arrival.model.clear();
-  arrivals_.emplace(arrival.client, std::move(arrival));
+  const int client = arrival.client;
+  const int64_t images = arrival.report.images;
+  NamedTensors model = std::exchange(arrival.model, {});
+  arrivals_.emplace(client, std::move(arrival));
+  try {
+    norms_[client] = norm;
+    rule_->Add(client, std::move(model), options_.images_of ? weights_.at(client) : images);
+  } catch (...) {  // no memory for it: as if it had not come
+    arrivals_.erase(client);
+    norms_.erase(client);
+    throw;
+  }
+  weight_ += images;
   return std::nullopt;
 }
 

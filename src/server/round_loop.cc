@@ -90,6 +90,7 @@ void RunRounds(const RoundLoopOptions& options, Transport& transport, ServerStat
     report.bytes_up = traffic->up;
     report.cpu_seconds = CpuSeconds() - cpu_start + traffic->cpu_seconds;
     NamedTensors model = intake->Model();
+    report.cut = intake->Cut();
     StepServer(options.optimizer, state.global, options.trained, model, state.optimizer);
     AddRound(state.recent, intake->Usual());
     for (const auto& [client, arrival] : intake->Arrivals()) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "aggregate/rule_options.h"
@@ -28,6 +29,8 @@ struct RoundReport {
   double seconds = 0;
   double cpu_seconds = 0;  // of all threads of all processes of the run, until the updates are in
   Metrics metrics;         // of the clients, means weighted by their steps
+  // Whose weight was cut below |D_c| (server.max_share, server.max_claimed_share), to how much.
+  std::map<int, int64_t> cut;
 };
 
 // What the server holds between two rounds.
@@ -54,6 +57,9 @@ struct RoundLoopOptions {
   // |D_c| that a client enrolled with; an update must say the same. Not set: not known, and
   // limits.max_share must be 1.
   std::function<int64_t(int client)> images_of = {};
+  // Whether that number is the client's own word. Set where clients may fail to report: then shares
+  // are of those who did. Not set: all who are asked report, and nobody's number is doubted.
+  std::function<bool(int client)> is_claim = {};
 };
 
 // The learning rate of a round: cosine from lr to 0 over the rounds.

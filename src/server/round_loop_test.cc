@@ -518,6 +518,31 @@ TEST(RunRounds, AShareIsCappedByTheEnrolledImages) {
   EXPECT_FLOAT_EQ(value_with(0.3), 5.0f);
 }
 
+// Over a network some of those asked do not report: the shares are of those who did.
+TEST(RunRounds, SharesOfClaimsAreOfThoseWhoArrived) {
+  const auto after = [](double share, const std::set<int>& claims, std::map<int, int64_t>* cut) {
+    HostileTransport transport;
+    transport.count = 4;
+    transport.silent = true;  // client 1
+    ServerState state = {.global = LoopModel()};
+    RunRounds({.train = {.rounds = 1, .batch = 1},
+               .limits = {.max_claimed_share = share},
+               .images_of = [](int client) { return int64_t{1} + client; },
+               .is_claim = [&](int client) { return claims.contains(client); }},
+              transport, state, [&](const RoundReport& report) { *cut = report.cut; });
+    return state.global.at("a")[0].item<float>();
+  };
+  std::map<int, int64_t> cut;
+  // 1, 3 and 4 images: nobody has more than half.
+  EXPECT_FLOAT_EQ(after(0.5, {0, 1, 2, 3}, &cut), (4 + 3 * 6 + 4 * 7) / 8.0f);
+  EXPECT_TRUE(cut.empty());
+  // Weights 1, 2, 2. With client 1's two images nobody would have been above .4.
+  EXPECT_FLOAT_EQ(after(0.4, {0, 1, 2, 3}, &cut), (4 + 2 * 6 + 2 * 7) / 5.0f);
+  EXPECT_EQ(cut, (std::map<int, int64_t>{{2, 2}, {3, 2}}));
+  // The number of client 3 is certified: t = .4 x (4 + 1 + 3), above 3.
+  EXPECT_FLOAT_EQ(after(0.4, {0, 1, 2}, &cut), (4 + 3 * 6 + 4 * 7) / 8.0f);
+}
+
 TEST(RunRounds, ANumberThatWasNotMeasuredIsNoPartOfTheMean) {
   HostileTransport transport;
   transport.spoil = [](Arrival& arrival) {

@@ -25,6 +25,7 @@ constexpr RefusalKind kKinds[] = {
     {.reason = Refusal::kFull, .word = "full"},
     {.reason = Refusal::kConnections, .word = "connections"},
     {.reason = Refusal::kAddress, .word = "address"},
+    {.reason = Refusal::kBytes, .word = "bytes"},
     {.reason = Refusal::kHandshake, .word = "handshake"},
     {.reason = Refusal::kManifest, .word = "manifest", .strike = true},
     {.reason = Refusal::kSize, .word = "size", .strike = true},

@@ -26,6 +26,7 @@ enum class Refusal {
   kFull,         // the round's sum has no room for so many images
   kConnections,  // too many connections, or no descriptors left
   kAddress,      // too many connections from one address
+  kBytes,        // a connection with more bytes than its calls account for
   kHandshake,    // a connection that ended without a call
   kManifest,     // other tensors, shapes, kinds or places than the manifest's
   kSize,         // more or fewer bytes than the manifest has

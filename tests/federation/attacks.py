@@ -18,9 +18,11 @@ from connections import attack_connections, attack_http2
 from fake_coordinator import attack_clients
 from federation import CLIENTS, DENIED, HANDSHAKE, IMAGES, RATE_WINDOW, STATE, STRIKE, Federation, \
     report, results
+from claims import attack_by_claiming, attack_by_standing_still
 from identities import attack_greetings, attack_identity
 from programs import TINY, Folder, can_serve, wait_until
 from stalls import attack_by_stalling, attack_by_trickling
+from staying import attack_by_staying
 from streams import attack_acknowledged, attack_rounds, attack_streams
 from updates import CONTENTS, HEADERS, Update, attack_contents, attack_headers, drop_last
 from wire import Client, bytes_digest, digest_of, read_kept
@@ -229,6 +231,9 @@ def main():
     if "stalls" in parts:
         attack_by_trickling(kindred)
         attack_by_stalling(kindred)
+        attack_by_staying(kindred)
+        attack_by_claiming(kindred)
+        attack_by_standing_still(kindred)
     if "server" in parts:
         print("\na hostile coordinator\n", flush=True)
         attack_clients(kindred, report)

@@ -8,11 +8,17 @@ import time
 DATA, HEADERS, RST, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 INITIAL_WINDOW_SIZE = 4
+REFUSED, CALM = 7, 11  # errors: REFUSED_STREAM, ENHANCE_YOUR_CALM
 
 
 def frame(kind, flags, stream, payload=b""):
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + \
         struct.pack(">I", stream) + payload
+
+
+def error_of(payload, at=0):
+    """The error code of RST_STREAM, or of GOAWAY behind the last stream (at 4)."""
+    return struct.unpack_from(">I", payload, at)[0]
 
 
 def literal(name, value):
@@ -43,7 +49,7 @@ def message(content, compressed=0):
 
 
 class Connection:
-    def __init__(self, address, kit, settings=b"", protocols=("h2",)):
+    def __init__(self, address, kit, settings=b"", protocols=("h2",), acknowledge=True):
         host, port = address.rsplit(":", 1)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
@@ -54,8 +60,10 @@ class Connection:
         self.socket = context.wrap_socket(socket.create_connection((host, int(port)), 10),
                                           server_hostname="kindred-coordinator")
         self.rest, self.closed = b"", False
-        self.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, settings) +
-                  frame(SETTINGS, ACK, 0))
+        self.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, settings))
+        if acknowledge:
+            self.frames(5, lambda seen: any(kind == SETTINGS for kind, *_ in seen))
+            self.send(frame(SETTINGS, ACK, 0))
 
     def send(self, data, seconds=20):
         """False when the other end has closed, or does not read."""

@@ -23,6 +23,7 @@ class Program:
         with open(self.log, "ab") as out:
             self.process = subprocess.Popen(words, stdout=out, stderr=out, stdin=stdin, env=env)
         self.pid = self.process.pid
+        self.most = 0
 
     def alive(self):
         return self.process.poll() is None
@@ -56,13 +57,27 @@ class Program:
             time.sleep(0.05)
         raise RuntimeError(f"no \"{text}\" in {self.log.name}:\n{self.text()}")
 
-    def memory(self):
-        """VmHWM, the most memory it ever had, in MB; 0 when it is gone."""
+    def status(self, name):
+        """A size of /proc/PID/status in MB; 0 when it is gone."""
         try:
             status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
-            return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
+            return int(re.search(name + r":\s+(\d+)", status).group(1)) / 1024
         except (OSError, AttributeError):
             return 0
+
+    def memory(self):
+        """The most memory it ever had, in MB; 0 when it is gone."""
+        peak = self.status("VmHWM")
+        return max(self.most, peak) if peak else 0
+
+    def forget_peak(self):
+        """What follows is measured against now, not against the peak of before: `grown` says how much more it took."""
+        self.most = self.memory()
+        pathlib.Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+        self.start = self.status("VmRSS")
+
+    def grown(self):
+        return self.status("VmHWM") - self.start
 
 
 class Folder:

@@ -73,7 +73,7 @@ def attack_by_stalling(kindred):
         run = bloats.run
 
         # Two bytes on the wire are a hundred in memory.
-        memory = fed.server.memory()
+        fed.server.forget_peak()
         many = pb.UploadPart(begin=pb.UploadBegin(header=pb.UploadHeader(
             key=pb.UploadKey(run=run, round=0, id="x"))))
         many.begin.header.tensors.extend([pb.TensorPlace()] * 900000)
@@ -91,7 +91,7 @@ def attack_by_stalling(kindred):
             thread.start()
         for thread in threads:
             thread.join()
-        grown = fed.server.memory() - memory
+        grown = fed.server.grown()
         report(6, f"a header of 900000 tensors on 16 streams at once ({grown:.0f} MB more)",
                grown < 256 and fed.server.alive(), f"{outcomes[0]}")
         bloats.leave()
