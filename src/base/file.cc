@@ -1,11 +1,11 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sodium.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -77,10 +77,14 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
     path_ = std::filesystem::canonical(path);  // a link stays; what it leads to is replaced
   }
   const auto folder = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
-  // A name of this write alone; one left by a process of the same number that died is taken over.
-  static std::atomic<int> count = 0;
-  temporary_ = folder / fmt::format(".tmp-{}-{}", ::getpid(), count++);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Drawn, since processes in two containers may have one number, and never a file that is there:
+  // somebody else's, or a link that leads elsewhere.
+  do {
+    temporary_ =
+        folder / fmt::format(".tmp-{:08x}{:08x}", randombytes_random(), randombytes_random());
+    descriptor_ =
+        ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) throw FileError(path_, "write here");
 }
 

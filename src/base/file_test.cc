@@ -1,7 +1,9 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tests/folders.h"
@@ -49,6 +51,38 @@ TEST(File, ALinkKeepsLeadingToWhatIsWritten) {
   WriteFileAtomically(folder.path() / "link", std::string_view("new!"));
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "link"));
   EXPECT_EQ(std::filesystem::file_size(folder.path() / "a"), 4u);
+}
+
+// What another container's process of the same number writes, or somebody who guesses names plants,
+// is left alone: the names are drawn.
+TEST(File, TakesNoTemporaryNameThatFollowsFromTheProcess) {
+  const auto folder = TestFolder();
+  WriteFileAtomically(folder.path() / "victim", std::string_view("theirs"));
+  for (int i = 0; i < 1000; ++i) {
+    const auto name = folder.path() / fmt::format(".tmp-{}-{}", ::getpid(), i);
+    std::filesystem::create_symlink("victim", name);
+  }
+  const auto planted = FilesBelow(folder.path());
+  WriteFileAtomically(folder.path() / "new", std::string_view("ours"));
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "victim"), 6u);
+  auto expected = planted;
+  expected.insert("new");
+  EXPECT_EQ(FilesBelow(folder.path()), expected);
+}
+
+TEST(File, TwoWritersNeverShareATemporaryName) {
+  const auto folder = TestFolder();
+  const AtomicFile first(folder.path() / "a"), second(folder.path() / "a");
+  const auto names = FilesBelow(folder.path());
+  ASSERT_EQ(names.size(), 2u);
+  for (const auto& name : names) {
+    ASSERT_TRUE(name.starts_with(".tmp-")) << name;  // as what sweeps leftovers knows them
+    const std::string drawn = name.substr(5);
+    EXPECT_EQ(drawn.size(), 16u) << name;
+    EXPECT_EQ(drawn.find_first_not_of("0123456789abcdef"), std::string::npos) << name;
+  }
+  // Nothing of one name says what the next one is.
+  EXPECT_NE(names.begin()->substr(0, 13), names.rbegin()->substr(0, 13));
 }
 
 TEST(File, RefusesToOverwriteUnlessForced) {

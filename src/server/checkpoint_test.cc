@@ -214,7 +214,7 @@ TEST(Checkpoint, LeftoversOfAKillAreIgnoredAndCleaned) {
   const auto folder = TestFolder();
   SaveRound(folder.path(), 1);
   // Killed while writing the next generation, and after it but before its record.
-  WriteFileAtomically(folder.path() / ".tmp-123-0", "half");
+  WriteFileAtomically(folder.path() / ".tmp-0123456789abcdef", "half");
   WriteFileAtomically(CheckpointFile(folder.path(), 2), "whole, but not in the record");
   EXPECT_EQ(LoadRound(folder.path()), 1);
   SaveRound(folder.path(), 3);

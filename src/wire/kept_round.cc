@@ -125,6 +125,9 @@ void KeepRound(const fs::path& folder, const KeptRound& kept) {
   for (size_t i = kKeptRounds; i < rounds.size(); ++i) {
     fs::remove(KeptFile(folder, rounds[i]), ignored);
   }
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {  // of a killed process
+    if (entry.path().filename().string().starts_with(".tmp-")) fs::remove(entry.path(), ignored);
+  }
 }
 
 std::optional<KeptRound> LoadKeptRound(const fs::path& folder, const std::string& run, int round) {

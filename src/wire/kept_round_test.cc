@@ -41,6 +41,13 @@ TEST(KeptRound, TwoStayAndLaterOnesAreNotTakenForAnEarlierRound) {
   EXPECT_FALSE(LoadKeptRound(folder.path(), "run-2", 12));
 }
 
+TEST(KeptRound, WhatAKilledWriteLeftGoes) {
+  const auto folder = TestFolder();
+  WriteFileAtomically(folder.path() / ".tmp-0123456789abcdef", std::string_view("half"));
+  KeepRound(folder.path(), Kept(1));
+  EXPECT_EQ(FilesBelow(folder.path()), (std::set<std::string>{"round-1.kept"}));
+}
+
 // A flipped bit or a cut anywhere: the one before it is taken.
 TEST(KeptRound, ADamagedOneIsNotTaken) {
   const auto folder = TestFolder();
