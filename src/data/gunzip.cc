@@ -36,19 +36,19 @@ Bytes Gunzip(std::span<const uint8_t> bytes, uint64_t limit, const std::string& 
   constexpr size_t kStep = 1 << 20;
   Inflater inflater;
   z_stream& stream = inflater.stream();
+  Bytes step(kStep);  // one for all members: a member may be empty
   Bytes result;
   size_t taken = 0;
+  int members = 1;
   for (int status = Z_OK; status != Z_STREAM_END;) {
     const size_t chunk = std::min<size_t>(bytes.size() - taken, 1u << 30);
     stream.next_in = const_cast<uint8_t*>(bytes.data() + taken);  // zlib does not write there
     stream.avail_in = static_cast<uInt>(chunk);
-    const size_t before = result.size();
-    result.resize(before + kStep);
-    stream.next_out = result.data() + before;
+    stream.next_out = step.data();
     stream.avail_out = static_cast<uInt>(kStep);
     status = inflate(&stream, Z_NO_FLUSH);
     taken += chunk - stream.avail_in;
-    result.resize(result.size() - stream.avail_out);
+    result.insert(result.end(), step.data(), stream.next_out);
     if (status == Z_BUF_ERROR ||
         (status == Z_OK && taken == bytes.size() && stream.avail_out > 0)) {
       throw DataError("{}: the gzip stream is cut short", Printable(name));
@@ -58,6 +58,10 @@ Bytes Gunzip(std::span<const uint8_t> bytes, uint64_t limit, const std::string& 
                       stream.msg != nullptr ? stream.msg : "unreadable");
     }
     if (status == Z_STREAM_END && IsGzip(bytes.subspan(taken))) {  // another member follows
+      if (++members > kMostMembers) {
+        throw DataError("{}: more than {} gzip members; unpack it by gunzip and pack it again",
+                        Printable(name), kMostMembers);
+      }
       if (inflateReset(&stream) != Z_OK) throw std::bad_alloc();
       status = Z_OK;
     }

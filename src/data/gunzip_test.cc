@@ -26,6 +26,27 @@ TEST(Gunzip, JoinsMembers) {
   EXPECT_EQ(Gunzip(packed, 5, "x"), (Bytes{1, 2, 3, 4, 5}));
 }
 
+Bytes EmptyMembers(int count) {
+  const Bytes empty = Gzip({});
+  Bytes packed;
+  packed.reserve(empty.size() * static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) packed.insert(packed.end(), empty.begin(), empty.end());
+  return packed;
+}
+
+// An empty member takes no room: no step of 1 MiB is made and cleared for it.
+TEST(Gunzip, AnEmptyMemberTakesNoRoom) {
+  const Bytes nothing = Gunzip(EmptyMembers(1000), 0, "x.gz");
+  EXPECT_EQ(nothing.size(), 0u);
+  EXPECT_EQ(nothing.capacity(), 0u);
+}
+
+TEST(Gunzip, TakesSoManyMembersAndNoMore) {
+  EXPECT_EQ(Gunzip(EmptyMembers(kMostMembers), 0, "x.gz").size(), 0u);
+  ExpectError(ExitCode::kData, "more than 100000 gzip members",
+              [] { Gunzip(EmptyMembers(kMostMembers + 1), 0, "x.gz"); });
+}
+
 TEST(Gunzip, RefusesDamage) {
   const Bytes content(100'000, 7);
   const Bytes packed = Gzip(content);

@@ -68,6 +68,30 @@ DecodedImage DecodePng(std::span<const uint8_t> bytes, const std::string& name) 
   return {{3, static_cast<int>(image.height), static_cast<int>(image.width)}, ToPlanes(rgb)};
 }
 
+// How often a JPEG's pixels are gone through: the segments that begin a scan. Only markers count,
+// not bytes like them in a segment, such as a thumbnail's.
+uint64_t ScansOf(std::span<const uint8_t> jpeg) {
+  constexpr uint8_t kStuffed = 0x00, kTemporary = 0x01, kFirstBare = 0xd0, kLastBare = 0xd8,
+                    kEnd = 0xd9, kScan = 0xda, kFill = 0xff;
+  uint64_t scans = 0;
+  for (size_t at = 0; at + 1 < jpeg.size();) {
+    const uint8_t marker = jpeg[at + 1];
+    if (jpeg[at] != 0xff || marker == kFill) {
+      ++at;
+      continue;
+    }
+    if (marker == kEnd) break;
+    at += 2;
+    if (marker == kStuffed || marker == kTemporary ||
+        (marker >= kFirstBare && marker <= kLastBare)) {
+      continue;  // these have no segment
+    }
+    scans += marker == kScan;
+    if (at + 1 < jpeg.size()) at += std::max<size_t>(2, size_t{jpeg[at]} << 8 | jpeg[at + 1]);
+  }
+  return scans;
+}
+
 DecodedImage DecodeJpeg(std::span<const uint8_t> bytes, int size, const std::string& name) {
   const std::unique_ptr<void, int (*)(void*)> jpeg(tjInitDecompress(), tjDestroy);
   if (jpeg == nullptr) throw std::bad_alloc();
@@ -87,6 +111,12 @@ DecodedImage DecodeJpeg(std::span<const uint8_t> bytes, int size, const std::str
   if (colors == TJCS_CMYK || colors == TJCS_YCCK) {
     throw DataError("{}: a CMYK JPEG; save it as RGB", Printable(name));
   }
+  const uint64_t scans = ScansOf(bytes);
+  if (scans > kMostScannedPixels / static_cast<uint64_t>(width) / static_cast<uint64_t>(height)) {
+    throw DataError(
+        "{}: a JPEG of {} scans, too many for {} x {} pixels; save it as a baseline one",
+        Printable(name), scans, width, height);
+  }
   tjscalingfactor scale = {1, 1};
   for (const int denominator : {2, 4, 8}) {
     if (std::min(width, height) / denominator >= 2 * size) scale = {1, denominator};
@@ -95,7 +125,8 @@ DecodedImage DecodeJpeg(std::span<const uint8_t> bytes, int size, const std::str
   Bytes rgb(static_cast<size_t>(scaled_width) * static_cast<size_t>(scaled_height) * 3);
   // A warning means bytes are missing or damaged: grey bars are not an image.
   if (tjDecompress2(jpeg.get(), bytes.data(), bytes.size(), rgb.data(), scaled_width, 0,
-                    scaled_height, TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING) != 0) {
+                    scaled_height, TJPF_RGB,
+                    TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0) {
     fail();
   }
   return {{3, scaled_height, scaled_width}, ToPlanes(rgb)};

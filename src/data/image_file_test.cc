@@ -124,6 +124,70 @@ TEST(ImageFile, RefusesBombsBeforeDecodingThem) {
   ExpectError(ExitCode::kData, "65021 x 65021 pixels", [&] { DecodeImage(jpeg, 32, "bomb.jpg"); });
 }
 
+void PutSegment(Bytes& jpeg, uint8_t marker, const Bytes& content) {
+  const size_t size = content.size() + 2;
+  jpeg.insert(jpeg.end(),
+              {0xff, marker, static_cast<uint8_t>(size >> 8), static_cast<uint8_t>(size)});
+  jpeg.insert(jpeg.end(), content.begin(), content.end());
+}
+
+// A progressive grey JPEG, 64 x 64 unless `side` says otherwise (then its scans have no data). The
+// first scan gives each block's mean, the others one bit of one coefficient each, in the order that
+// the standard asks for: coefficients 1 to 63, for each its bits 13 to 0. Every code is one bit, 0:
+// no difference to the block before, or nothing in this block.
+Bytes ProgressiveJpeg(int scans, uint16_t side = 64) {
+  Bytes jpeg = {0xff, 0xd8};
+  Bytes quantization(65, 1);
+  quantization[0] = 0;
+  PutSegment(jpeg, 0xdb, quantization);
+  const auto high = static_cast<uint8_t>(side >> 8), low = static_cast<uint8_t>(side);
+  PutSegment(jpeg, 0xc2, {8, high, low, high, low, 1, 1, 0x11, 0});
+  for (const uint8_t table : {0x00, 0x10}) {  // of means, of coefficients: one code of one bit
+    Bytes codes(18, 0);
+    codes[0] = table;
+    codes[1] = 1;
+    PutSegment(jpeg, 0xc4, codes);
+  }
+  for (int i = 0; i < scans; ++i) {
+    const auto coefficient = static_cast<uint8_t>(i == 0 ? 0 : 1 + (i - 1) / 14);
+    const int bit = i == 0 ? 0 : 13 - (i - 1) % 14;
+    const int before = i == 0 || bit == 13 ? 0 : bit + 1;
+    PutSegment(jpeg, 0xda,
+               {1, 1, 0, coefficient, coefficient, static_cast<uint8_t>(before << 4 | bit)});
+    if (side == 64) jpeg.insert(jpeg.end(), 8, 0);  // 64 blocks, a bit for each
+  }
+  jpeg.insert(jpeg.end(), {0xff, 0xd9});
+  return jpeg;
+}
+
+TEST(ImageFile, AProgressiveJpegHasSoManyScansAndNoMore) {
+  const auto decode = [](const Bytes& jpeg) { return DecodeImage(jpeg, 64, "x.jpg"); };
+  EXPECT_EQ(decode(ProgressiveJpeg(1)).pixels, Bytes(3 * 64 * 64, 128));
+  EXPECT_EQ(decode(ProgressiveJpeg(490)).pixels, Bytes(3 * 64 * 64, 128));
+  ExpectError(ExitCode::kData, "more than 500 scans", [&] { decode(ProgressiveJpeg(800)); });
+}
+
+// Each scan goes through every pixel, though it has a few bytes.
+TEST(ImageFile, ALargeJpegHasFewScans) {
+  const auto decode = [](int scans) { DecodeImage(ProgressiveJpeg(scans, 2000), 2000, "x.jpg"); };
+  ExpectError(ExitCode::kData, "a JPEG of 401 scans, too many for 2000 x 2000 pixels",
+              [&] { decode(401); });
+  // Few enough: what stops this one is that its scans are empty.
+  ExpectError(ExitCode::kData, "damaged JPEG", [&] { decode(400); });
+}
+
+TEST(ImageFile, AThumbnailsScansAreNotTheImages) {
+  Bytes jpeg = {0xff, 0xd8};
+  for (int i = 0; i < 40; ++i) {  // more than the image below may have
+    Bytes thumbnails;
+    for (int j = 0; j < 1000; ++j) thumbnails.insert(thumbnails.end(), {0xff, 0xda, 0, 0});
+    PutSegment(jpeg, 0xe1, thumbnails);
+  }
+  const Bytes image = EncodeJpeg(400, 600, 90);
+  jpeg.insert(jpeg.end(), image.begin() + 2, image.end());
+  EXPECT_EQ(DecodeImage(jpeg, 300, "x.jpg").shape.height, 400);
+}
+
 TEST(ImageFile, RefusesWhatIsDamagedOrNoImage) {
   const Bytes png = EncodePng(GoldenPattern(3, 40, 40), {3, 40, 40});
   for (const size_t size : {size_t{20}, size_t{60}, png.size() / 2}) {
