@@ -56,5 +56,48 @@ TEST(AuditLog, OfAFloodItWritesHowManyWereLeftOut) {
   EXPECT_TRUE(lines.back().contains("more"));
 }
 
+// What a crash or a full disk cut short stays as it is; the line after it is whole.
+TEST(AuditLog, ATornLineIsEndedBeforeTheNext) {
+  const auto folder = TestFolder();
+  const auto path = folder.path() / "audit.jsonl";
+  const std::string torn = R"({"time":1,"event":"acc)";
+  WriteFileAtomically(path, std::string_view("{\"event\":\"join\"}\n" + torn));
+  AuditLog log(path);
+  log.Add({.event = "accept", .client = "a"});
+  log.Add({.event = "miss", .client = "a"});
+  const Bytes bytes = ReadFile(path, 1 << 20);
+  std::istringstream text(std::string(bytes.begin(), bytes.end()));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[1], torn);
+  EXPECT_EQ(nlohmann::json::parse(lines[2]).at("event"), "accept");
+  EXPECT_EQ(nlohmann::json::parse(lines[3]).at("event"), "miss");
+}
+
+TEST(AuditLog, AFullFileIsPutAsideAndTheOldestGoes) {
+  const auto folder = TestFolder();
+  const auto path = folder.path() / "audit.jsonl";
+  const AuditLimits limits = {.bytes = 1000, .kept = 2};
+  {
+    AuditLog log(path, limits);
+    for (int i = 1; i <= 60; ++i) log.Add({.event = "accept", .client = "a", .round = i});
+  }
+  EXPECT_EQ(FilesBelow(folder.path()),
+            (std::set<std::string>{"audit.jsonl", "audit.jsonl.1", "audit.jsonl.2"}));
+  const auto files = AuditFiles(path);
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files.back(), path);
+  std::vector<int> rounds;  // the newest without a gap, oldest first
+  for (const auto& file : files) {
+    EXPECT_LE(std::filesystem::file_size(file), limits.bytes);
+    for (const auto& line : AuditLines(file)) rounds.push_back(line.at("round"));
+  }
+  EXPECT_GT(rounds.front(), 1);
+  for (size_t i = 0; i < rounds.size(); ++i) {
+    EXPECT_EQ(rounds[i], 60 - static_cast<int>(rounds.size()) + 1 + static_cast<int>(i));
+  }
+}
+
 }  // namespace
 }  // namespace kindred

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <deque>
 #include <fstream>
+#include <functional>
 
 #include "base/base64.h"
 #include "base/config.h"
@@ -40,18 +41,30 @@ Json Short(double value) {
   return std::stod(fmt::format("{:.6g}", value));
 }
 
-// What came besides updates that were taken, which the rounds tell, in the first `end` bytes; the
-// newest of it.
-Json Audit(const std::filesystem::path& path, uint64_t end) {
-  std::deque<Json> events;
-  Json counts = Json::object(), by_client = Json::object();
+// The lines of a file that tell of an event, in its first `end` bytes. `damaged` counts the others:
+// a crash or a full disk cut them short.
+void ForEachEvent(const std::filesystem::path& path, uint64_t end, int* damaged,
+                  const std::function<void(Json)>& tell) {
   std::ifstream in(path);
   uint64_t at = 0;
   for (std::string text; std::getline(in, text);) {
     at += text.size() + 1;
     if (at > end) break;
     Json line = Json::parse(text, nullptr, false);
-    if (!line.is_object() || !line.value("event", Json()).is_string()) continue;
+    if (line.is_object() && line.value("event", Json()).is_string()) {
+      tell(std::move(line));
+    } else {
+      ++*damaged;
+    }
+  }
+}
+
+// What came besides updates that were taken, which the rounds tell; the newest of it. Null: there
+// is no log.
+Json Audit(const std::filesystem::path& path, uint64_t end, int* damaged) {
+  std::deque<Json> events;
+  Json counts = Json::object(), by_client = Json::object();
+  const auto tell = [&](Json line) {
     const auto kind = line["event"].get<std::string>();
     const int64_t events_told = EventsTold(line);
     counts[kind] = counts.value(kind, int64_t{0}) + events_told;
@@ -64,9 +77,14 @@ Json Audit(const std::filesystem::path& path, uint64_t end) {
       const Json reason = line.value("reason", Json());
       if (kind == "refuse" && reason.is_string()) own["reasons"][reason.get<std::string>()] = 1;
     }
-    if (kind == "accept") continue;
+    if (kind == "accept") return;
     events.push_back(std::move(line));
     if (events.size() > kMostEvents) events.pop_front();
+  };
+  const auto files = AuditFiles(path);
+  if (files.empty()) return nullptr;
+  for (const auto& each : files) {
+    ForEachEvent(each, each == path ? end : uint64_t(-1), damaged, tell);
   }
   return {{"counts", counts}, {"by_client", by_client}, {"events", events}};
 }
@@ -130,12 +148,18 @@ Json EvalLine(const Json& line) {
   return kept;
 }
 
+struct DamagedLines {
+  int metrics = 0, audit = 0;
+};
+
 // What of the folder could not be read, or contradicts itself.
-Json DamageOf(const RunDir& dir, const Json& run, const PageContent& content, int damaged_lines) {
+Json DamageOf(const RunDir& dir, const Json& run, const PageContent& content,
+              const DamagedLines& lines) {
   Json damage = Json::array();
-  if (damaged_lines > 0) {
-    damage.push_back(fmt::format("metrics.jsonl: {} line{} could not be read", damaged_lines,
-                                 damaged_lines == 1 ? "" : "s"));
+  for (const auto& [file, count] : {std::pair("metrics", lines.metrics), {"audit", lines.audit}}) {
+    if (count == 0) continue;
+    damage.push_back(
+        fmt::format("{}.jsonl: {} line{} could not be read", file, count, count == 1 ? "" : "s"));
   }
   if (run["config"].is_null()) damage.push_back("the configuration is missing or damaged");
   const auto unread = [&](const std::filesystem::path& path, const Json& value) {
@@ -215,8 +239,8 @@ Json RoundColumns(const std::vector<Json>& lines) {
 Json RunData(const RunDir& dir, const PageContent& content) {
   std::vector<Json> rounds;
   Json knn = {{"round", Json::array()}, {"knn", Json::array()}}, evals = Json::array();
-  int damaged_lines = 0;
-  for (auto& line : ReadMetrics(dir.metrics(), &damaged_lines)) {
+  DamagedLines damaged;
+  for (auto& line : ReadMetrics(dir.metrics(), &damaged.metrics)) {
     const Json kind = line.value("kind", Json());
     if (kind == "round") {
       rounds.push_back(std::move(line));
@@ -237,12 +261,12 @@ Json RunData(const RunDir& dir, const PageContent& content) {
       {"metrics", RoundColumns(rounds)},
       {"knn", knn},
       {"evals", evals},
-      {"audit", IsFile(dir.audit()) ? Audit(dir.audit(), content.audit_end) : Json(nullptr)},
+      {"audit", Audit(dir.audit(), content.audit_end, &damaged.audit)},
       {"clients", ReadPart(dir.page() / "clients.json")},
       {"samples", content.samples ? ReadPart(dir.page() / "samples.json") : Json(nullptr)},
       {"embedding", content.embedding ? ReadPart(dir.page() / "embedding.json") : Json(nullptr)}};
   run["privacy"] = PrivacyOf(run["summary"], run["config"]);
-  if (content.damage) run["damage"] = DamageOf(dir, run, content, damaged_lines);
+  if (content.damage) run["damage"] = DamageOf(dir, run, content, damaged);
   return run;
 }
 

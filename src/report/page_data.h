@@ -15,7 +15,7 @@ struct PageContent {
   bool samples = true;                // images of the data
   bool embedding = true;              // their features, with labels
   bool damage = false;                // what could not be read: of a run that does not go on
-  uint64_t audit_end = uint64_t(-1);  // bytes of the audit log that count
+  uint64_t audit_end = uint64_t(-1);  // bytes of the newest audit file that count
 };
 
 // A run as far as it has come: configuration, summary, metrics as columns, evaluations, audit,

@@ -119,6 +119,20 @@ TEST(RunData, AnEvaluationThatWasRepeatedStandsOnce) {
   EXPECT_EQ(RunData(dir)["evals"].size(), 3);
 }
 
+TEST(RunData, ReadsFullAuditFilesTooAndSaysHowManyLinesWereCutShort) {
+  const TemporaryFolder folder = TestFolder();
+  const RunDir dir(folder.path());
+  const auto full = [&](int age) { return fmt::format("{}.{}", dir.audit().string(), age); };
+  const std::string miss = "{\"event\":\"miss\",\"client\":\"a\"}\n";
+  WriteFileAtomically(full(2), std::string_view(miss + "{\"event\":\"mi\n"));
+  WriteFileAtomically(full(1), std::string_view(miss + miss));
+  WriteFileAtomically(dir.audit(), std::string_view(miss + "7\n" + miss + "{\"eve"));
+  const Json data = RunData(dir, {.damage = true});
+  EXPECT_EQ(data["audit"]["counts"], (Json{{"miss", 5}}));
+  EXPECT_EQ(data["audit"]["events"].size(), 5);
+  EXPECT_EQ(data["damage"][0], "audit.jsonl: 3 lines could not be read");
+}
+
 TEST(RunData, CountsTheAuditAsFarAsAskedAndWhatAFloodLeftOut) {
   const TemporaryFolder folder = TestFolder();
   const RunDir dir(folder.path());

@@ -25,7 +25,10 @@ double NumberOf(const Json& line, const char* key) {
 }  // namespace
 
 void RunGauges::AddMetrics(const Json& line) {
-  if (!line.is_object()) return;
+  if (!line.is_object()) {
+    ++unreadable_;
+    return;
+  }
   const Json kind = line.value("kind", Json());
   if (kind == "knn" && line.value("knn", Json()).is_number()) knn_ = line["knn"];
   if (kind != "round") return;
@@ -41,7 +44,10 @@ void RunGauges::AddMetrics(const Json& line) {
 }
 
 void RunGauges::AddAudit(const Json& line) {
-  if (!line.is_object() || !line.value("event", Json()).is_string()) return;
+  if (!line.is_object() || !line.value("event", Json()).is_string()) {
+    ++unreadable_;
+    return;
+  }
   const auto event = line["event"].get<std::string>();
   events_[event] = events_.value(event, int64_t{0}) + EventsTold(line);
   if (event != "refuse") return;
@@ -61,6 +67,8 @@ std::string RunGauges::ToText() const {
   add("kindred_images_total", "counter", "Images trained on.", fmt::format("{}", images_));
   add("kindred_bytes_down_total", "counter", "Bytes of plans.", fmt::format("{}", bytes_down_));
   add("kindred_bytes_up_total", "counter", "Bytes of updates.", fmt::format("{}", bytes_up_));
+  add("kindred_unreadable_lines_total", "counter", "Lines of the logs that were cut short.",
+      std::to_string(unreadable_));
   if (knn_.is_number()) {
     add("kindred_knn", "gauge", "Accuracy of the kNN monitor, 0 to 1.",
         fmt::format("{}", knn_.get<double>()));

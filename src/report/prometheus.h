@@ -20,6 +20,7 @@ class RunGauges {
   int64_t round_ = 0;
   Json last_ = Json::object();  // numbers of the last round
   double seconds_ = 0, images_ = 0, bytes_down_ = 0, bytes_up_ = 0;
+  int64_t unreadable_ = 0;          // lines of either file
   Json knn_;                        // null: none yet
   Json events_ = Json::object();    // counts by event
   Json refusals_ = Json::object();  // counts by reason

@@ -5,12 +5,24 @@
 namespace kindred {
 
 std::vector<std::string> Tail::Next() {
-  constexpr size_t kMost = 1 << 20;
   std::error_code error;
   const uint64_t size = std::filesystem::file_size(path_, error);
-  if (error || size == offset_) return {};
-  if (size < offset_) offset_ = 0;
-  std::ifstream in(path_, std::ios::binary);
+  if (error) return {};
+  if (size < offset_) {
+    auto rest = LinesOf(path_.string() + ".1");
+    if (!rest.empty()) return rest;
+    offset_ = 0;
+  }
+  return LinesOf(path_);
+}
+
+// From the offset on.
+std::vector<std::string> Tail::LinesOf(const std::filesystem::path& path) {
+  constexpr size_t kMost = 1 << 20;
+  std::error_code error;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (error || size <= offset_) return {};
+  std::ifstream in(path, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(offset_));
   std::string bytes(std::min<uint64_t>(kMost, size - offset_), '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));

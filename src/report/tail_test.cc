@@ -26,6 +26,22 @@ TEST(Tail, GivesWholeLinesOnce) {
   EXPECT_EQ(tail.Next(), Lines{"a"});
 }
 
+TEST(Tail, GoesOnFromAFullLogToTheNext) {
+  const TemporaryFolder folder = TestFolder();
+  const auto path = folder.path() / "lines", full = folder.path() / "lines.1";
+  std::ofstream(path) << "one\ntwo\n";
+  Tail tail(path, 0);
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(tail.Next(), (Lines{"one", "two"}));
+  std::ofstream(path, std::ios::app) << "three\n";
+  std::filesystem::rename(path, full);
+  std::ofstream(path) << "four\n";
+  EXPECT_EQ(tail.Next(), Lines{"three"});
+  EXPECT_EQ(tail.Next(), Lines{"four"});
+  EXPECT_EQ(tail.Next(), Lines{});
+  EXPECT_EQ(tail.offset(), 5u);
+}
+
 TEST(Tail, TakesAFileInParts) {
   const TemporaryFolder folder = TestFolder();
   const auto path = folder.path() / "lines";
