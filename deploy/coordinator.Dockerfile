@@ -1,4 +1,5 @@
-# The coordinator in a container: docs/deploy.md says what it finds in /data.
+# The coordinator in a container: docs/deploy.md says what it finds in /data. Its pki/ is a copy of
+# pki/coordinator from the machine where `kindred pki` runs.
 # Built from the repository's root: docker build -f deploy/coordinator.Dockerfile -t kindred-coordinator .
 FROM debian:bookworm-slim AS build
 RUN apt-get update -q && apt-get install -q -y --no-install-recommends make ca-certificates

@@ -50,10 +50,10 @@ TEST(DoctorCommand, PrintsAListForProgramsAndTouchesNothing) {
 TEST(DoctorCommand, AKeyThatOthersMayReadIsAProblemWithItsRemedy) {
   const PairOfKits made;
   const TemporaryFolder& folder = made.folder;
-  ::chmod((folder.path() / "pki" / "server.key").c_str(), 0644);
+  ::chmod((folder.path() / "pki" / "coordinator" / "server.key").c_str(), 0644);
   const Ran ran = Kindred(folder, "doctor " + kTinyConfig + "--pki pki --listen 127.0.0.1:0");
   EXPECT_EQ(ran.code, 4) << ran.out;
-  EXPECT_NE(ran.out.find("-> chmod 600 pki/server.key"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("-> chmod 600 pki/coordinator/server.key"), std::string::npos) << ran.out;
 }
 
 TEST(DoctorCommand, AClientLearnsWhetherItsCoordinatorTakesIt) {

@@ -27,7 +27,8 @@ void AddDoctorCommand(CLI::App& app, Program& program) {
       AddCommand(app, program, "doctor", "Check whether this machine can serve or join",
                  [flags] { return InspectMachine(*flags); });
   AddConfigFlags(*command, flags->config);
-  command->add_option("--pki", flags->pki, "a coordinator: the folder of `kindred pki init`");
+  command->add_option("--pki", flags->pki,
+                      "a coordinator: the folder of `kindred pki init`, or its coordinator/ alone");
   command->add_option("--listen", flags->listen, "a coordinator: HOST:PORT to listen on")
       ->capture_default_str();
   command->add_option("--kit", flags->kit, "a client: the folder of `kindred pki issue`");

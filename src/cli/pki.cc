@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "identity/kit.h"
 
 namespace kindred {
 namespace {
@@ -15,6 +16,7 @@ struct PkiFlags {
   std::string folder, kit;
   PkiOptions pki;
   KitOptions client;
+  int server_days = PkiOptions().server_days;
 };
 
 std::string Day(int64_t unix_seconds) {
@@ -22,12 +24,22 @@ std::string Day(int64_t unix_seconds) {
 }
 
 CommandResult InitAuthority(const PkiFlags& flags) {
-  const int64_t expires = InitPki(flags.folder, flags.pki);
-  return {fmt::format("{0}: an authority and the coordinator's certificate, until {1}; its keys "
-                      "are secret\nnext: kindred pki issue NAME --pki {0} --server HOST:PORT --out "
-                      "KIT\n",
+  const PkiTerms terms = InitPki(flags.folder, flags.pki);
+  return {fmt::format("{0}/authority: signs certificates until {1}; keep it offline\n"
+                      "{0}/coordinator: the coordinator's, until {2}; all that `kindred serve` "
+                      "needs\n"
+                      "next: kindred pki issue NAME --pki {0} --server HOST:PORT --out KIT\n",
+                      flags.folder, Day(terms.authority), Day(terms.server)),
+          {{"path", flags.folder}, {"expires", terms.authority}, {"server_expires", terms.server}}};
+}
+
+CommandResult RenewCoordinator(const PkiFlags& flags) {
+  const int64_t expires = RenewServer(flags.folder, flags.server_days);
+  return {fmt::format("{0}/coordinator: a new key and certificate, until {1}; kits stay good\n"
+                      "next: copy it to the coordinator's machine if that is another one, and "
+                      "restart `kindred serve` there with --resume\n",
                       flags.folder, Day(expires)),
-          {{"path", flags.folder}, {"expires", expires}}};
+          {{"path", flags.folder}, {"server_expires", expires}}};
 }
 
 CommandResult Issue(const PkiFlags& flags) {
@@ -46,11 +58,19 @@ CommandResult Issue(const PkiFlags& flags) {
 
 CommandResult ListEnrolled(const PkiFlags& flags) {
   CommandResult result;
-  result.json["clients"] = Json::array();
+  const int64_t now = std::time(nullptr);
   std::vector<std::vector<std::string>> rows = {
       {"place", "name", "images", "serial", "expires", "state"}};
+  result.json["coordinator"] = nullptr;
+  if (const auto server = ReadServerFacts(flags.folder)) {
+    const std::string state = ToString(StateOf({.expires = server->expires}, now));
+    rows.push_back({"-", "the coordinator", "-", server->serial, Day(server->expires), state});
+    result.json["coordinator"] = {
+        {"serial", server->serial}, {"expires", server->expires}, {"state", state}};
+  }
+  result.json["clients"] = Json::array();
   for (const auto& each : ReadEnrolments(flags.folder)) {
-    const std::string state = ToString(StateOf(each, std::time(nullptr)));
+    const std::string state = ToString(StateOf(each, now));
     rows.push_back({std::to_string(each.place), each.name,
                     each.images > 0 ? std::to_string(each.images) : "-", each.serial,
                     Day(each.expires), state});
@@ -61,14 +81,15 @@ CommandResult ListEnrolled(const PkiFlags& flags) {
                                       {"expires", each.expires},
                                       {"state", state}});
   }
-  result.text = rows.size() == 1 ? "nobody is enrolled\n" : TextTable(rows);
+  result.text = TextTable(rows);
+  if (result.json["clients"].empty()) result.text += "nobody is enrolled\n";
   return result;
 }
 
 CommandResult RevokeClient(const PkiFlags& flags) {
   const bool changed = Revoke(flags.folder, flags.client.name);
   return {fmt::format("{}: {}\n", flags.client.name,
-                      changed ? "revoked; a running coordinator refuses it from now on"
+                      changed ? "revoked; a coordinator that has this list refuses it from now on"
                               : "was revoked already"),
           {{"name", flags.client.name}, {"changed", changed}}};
 }
@@ -77,7 +98,7 @@ CommandResult RevokeClient(const PkiFlags& flags) {
 
 void AddPkiCommand(CLI::App& app, Program& program) {
   CLI::App* pki =
-      app.add_subcommand("pki", "Who may take part over a network: init, issue, list, revoke");
+      app.add_subcommand("pki", "Who may take part over a network: certificates and kits");
   pki->require_subcommand(1);
   auto flags = std::make_shared<PkiFlags>();
   const auto add = [&](const char* name, const char* summary,
@@ -94,7 +115,11 @@ void AddPkiCommand(CLI::App& app, Program& program) {
   CLI::App* init =
       add("init", "Make a certificate authority and the coordinator's certificate", InitAuthority);
   init->add_option("--out", flags->folder, "folder to make")->required();
-  init->add_option("--days", flags->pki.days, "until both expire")
+  init->add_option("--days", flags->pki.days, "until the authority expires")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 36500));
+  init->add_option("--server-days", flags->pki.server_days,
+                   "until the coordinator's certificate expires, at the latest with the authority")
       ->capture_default_str()
       ->check(CLI::Range(1, 36500));
 
@@ -119,7 +144,16 @@ void AddPkiCommand(CLI::App& app, Program& program) {
                   "a new certificate for an enrolled client; the old one is revoked");
 
   take_folder(
-      add("list", "The clients, their places and how their certificates stand", ListEnrolled));
+      add("list", "The coordinator, the clients, and how their certificates stand", ListEnrolled));
+  CLI::App* renew =
+      add("renew-server", "Give the coordinator a new key and certificate; kits stay good",
+          RenewCoordinator);
+  take_folder(renew);
+  renew
+      ->add_option("--days", flags->server_days,
+                   "until the certificate expires, at the latest with the authority")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 36500));
   CLI::App* revoke = add("revoke", "Revoke a client's certificates", RevokeClient);
   take_name(revoke);
   take_folder(revoke);

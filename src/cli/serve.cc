@@ -17,7 +17,10 @@ void AddServeCommand(CLI::App& app, Program& program) {
   AddDashboardFlags(*command, flags->page);
   command->add_option("--listen", flags->listen, "HOST:PORT to listen on; port 0: any")
       ->capture_default_str();
-  command->add_option("--pki", flags->pki, "the folder that `kindred pki init` made")->required();
+  command
+      ->add_option("--pki", flags->pki,
+                   "the folder that `kindred pki init` made, or its coordinator/ alone")
+      ->required();
   command->add_flag("--plain-text", flags->plain_text,
                     "no TLS, and names are taken on trust: on loopback, for trying things out");
 }

@@ -8,6 +8,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "doctor/reachability.h"
 #include "federation/accept_loop.h"
 #include "identity/certificate.h"
@@ -49,18 +50,26 @@ Finding InspectPort(const std::string& listen) {
   }
 }
 
-// The authority's folder. Returns how many clients have a valid certificate.
-uint64_t InspectAuthority(const std::filesystem::path& pki, int needed, Findings& findings) {
-  const bool well = InspectSecrets({pki / "ca.key", pki / "server.key"}, findings);
+// A folder of `kindred pki init`, of which the coordinator's part is enough. Returns how many
+// clients have a valid certificate.
+uint64_t InspectPki(const std::filesystem::path& pki, int needed, Findings& findings) {
   try {
+    const auto part = CoordinatorPart(pki);
+    bool well = InspectSecrets({part / "server.key"}, findings);
+    for (const auto& folder : {AuthorityPart(pki), pki}) {
+      if (!FileExists(folder / "ca.key")) continue;
+      well &= InspectSecrets({folder / "ca.key"}, findings);
+      findings.push_back(AuthorityFinding(folder));
+    }
     const auto enrolled = ReadEnrolments(pki);
     findings.push_back(EnrolledFinding(enrolled, needed, std::time(nullptr)));
+    findings.push_back(WeightsFinding(enrolled, std::time(nullptr)));
     if (well) {
       const ServerKit kit = ReadServerKit(pki);
-      const std::string renew =
-          "make a new authority with kindred pki init --out DIR, and new kits for all clients";
-      findings.push_back(TermFinding(pki / "server.crt", kit.certificate, kit.ca,
-                                     CertificateUse::kCoordinator, renew));
+      findings.push_back(TermFinding(part / "server.crt", kit.certificate, kit.ca,
+                                     CertificateUse::kCoordinator,
+                                     "kindred pki renew-server --pki PKI, where the authority is, "
+                                     "then restart kindred serve with --resume"));
     }
     return static_cast<uint64_t>(
         std::count_if(enrolled.begin(), enrolled.end(), [](const Enrolment& each) {
@@ -119,7 +128,7 @@ bool InspectSecrets(const std::vector<std::filesystem::path>& paths, Findings& f
 uint64_t InspectCoordinatorNetwork(const Experiment& experiment, const CoordinatorPlace& place,
                                    Findings& findings) {
   findings.push_back(InspectPort(place.listen));
-  return InspectAuthority(place.pki, experiment.coordinator.min_clients, findings);
+  return InspectPki(place.pki, experiment.coordinator.min_clients, findings);
 }
 
 ClientNetwork InspectClientNetwork(const Experiment& experiment, const ClientPlace& place,

@@ -52,16 +52,53 @@ TEST(Doctor, ACoordinatorThatCanServeHasNoProblem) {
 TEST(Doctor, ATakenPortAnOpenKeyAndTooFewClientsAreProblemsOfACoordinator) {
   DoctorsFederation made;
   const AcceptLoop other("127.0.0.1:0", {}, [](int) {});
-  ::chmod((made.pki / "server.key").c_str(), 0644);
+  const auto key = made.pki / "coordinator" / "server.key";
+  ::chmod(key.c_str(), 0644);
   made.experiment.coordinator.min_clients = 2;
   const auto findings = InspectCoordinator(made.experiment, {other.address(), made.pki, made.out});
   EXPECT_EQ(Found(findings, "port").state, FindingState::kProblem);
   EXPECT_NE(Found(findings, "port").remedy.find("ss -ltnp"), std::string::npos);
   EXPECT_EQ(Found(findings, "clients").state, FindingState::kProblem);
   EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-    return each.remedy == "chmod 600 " + (made.pki / "server.key").string();
+    return each.remedy == "chmod 600 " + key.string();
   }));
   EXPECT_EQ(ExitCodeOf(findings), ExitCode::kNetwork);
+}
+
+TEST(Doctor, AnAuthoritysKeyIsMissedByNobodyButWarnedOf) {
+  const DoctorsFederation made;
+  const auto inspect = [&] {
+    return InspectCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out});
+  };
+  const Finding here = Found(inspect(), "authority");
+  EXPECT_EQ(here.state, FindingState::kWarning);
+  EXPECT_NE(here.found.find("pki/authority"), std::string::npos) << here.found;
+  std::filesystem::rename(made.pki / "authority", made.folder.path() / "offline");
+  const auto findings = inspect();
+  EXPECT_EQ(Found(findings, "authority").check, "");
+  EXPECT_EQ(ExitCodeOf(findings), ExitCode::kDone);
+}
+
+TEST(Doctor, TheCoordinatorsCertificateIsToBeRenewedAMonthAhead) {
+  const DoctorsFederation made;
+  RenewServer(made.pki, 20);
+  const auto findings = InspectCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out});
+  const Finding term = Found(findings, "certificate");
+  EXPECT_EQ(term.state, FindingState::kWarning);
+  EXPECT_NE(term.remedy.find("pki renew-server"), std::string::npos) << term.remedy;
+}
+
+TEST(Doctor, ClientsThatStateTheirOwnWeightAreWarnedOf) {
+  const DoctorsFederation made;
+  const auto weights = [&] {
+    return Found(InspectCoordinator(made.experiment, {"127.0.0.1:0", made.pki, made.out}),
+                 "weights");
+  };
+  EXPECT_EQ(weights().state, FindingState::kWarning);
+  EXPECT_NE(weights().remedy.find("--images N"), std::string::npos) << weights().remedy;
+  IssueKit(made.pki, made.folder.path() / "again",
+           {.name = "a", .server = "localhost:1", .renew = true, .images = 40});
+  EXPECT_EQ(weights().state, FindingState::kOk);
 }
 
 TEST(Doctor, PlainFeaturesAreAProblemOfACoordinator) {

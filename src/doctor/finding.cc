@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "base/progress.h"
+#include "identity/kit.h"
 
 namespace kindred {
 namespace {
 
 constexpr int64_t kSecondsOfDay = 24 * 60 * 60;
-constexpr int64_t kEarlyWarning = 30 * kSecondsOfDay;
+constexpr size_t kMostNamed = 5;           // clients in one line
 constexpr uint64_t kFewDescriptors = 128;  // libraries, logs, checkpoints and a connection
 constexpr auto kIdentity = ExitCode::kNetwork;
 
@@ -85,7 +86,7 @@ Finding CertificateFinding(const CertificateTerm& term, int64_t now, const std::
             fmt::format("{}: expired on {}", Printable(term.path), DayOf(term.expires)), renew,
             kIdentity};
   }
-  if (term.expires - now < kEarlyWarning) {
+  if (term.expires - now < kRenewAhead) {
     return {"certificate", FindingState::kWarning,
             fmt::format("{}, {} days", until, (term.expires - now) / kSecondsOfDay), renew};
   }
@@ -152,7 +153,7 @@ Finding EnrolledFinding(const std::vector<Enrolment>& enrolled, int needed, int6
   for (const auto& each : enrolled) {
     if (StateOf(each, now) != EnrolmentState::kValid) continue;
     ++valid;
-    if (each.expires - now < kEarlyWarning) leaving += (leaving.empty() ? "" : ", ") + each.name;
+    if (each.expires - now < kRenewAhead) leaving += (leaving.empty() ? "" : ", ") + each.name;
   }
   const std::string found =
       fmt::format("{} valid of {} enrolled, a round needs {}", valid, enrolled.size(), needed);
@@ -168,6 +169,35 @@ Finding EnrolledFinding(const std::vector<Enrolment>& enrolled, int needed, int6
             "kindred pki issue NAME --pki PKI --server HOST:PORT --out KIT --renew"};
   }
   return {"clients", FindingState::kOk, found};
+}
+
+Finding WeightsFinding(const std::vector<Enrolment>& enrolled, int64_t now) {
+  size_t stated = 0, valid = 0;
+  std::string names;
+  for (const auto& each : enrolled) {
+    if (StateOf(each, now) != EnrolmentState::kValid) continue;
+    ++valid;
+    if (each.images > 0) continue;
+    if (++stated <= kMostNamed) names += (names.empty() ? "" : ", ") + each.name;
+  }
+  if (stated == 0) {
+    return {"weights", FindingState::kOk,
+            fmt::format("{} clients, each enrolled with its number of images", valid)};
+  }
+  if (stated > kMostNamed) names += fmt::format(" and {} more", stated - kMostNamed);
+  return {"weights", FindingState::kWarning,
+          fmt::format("{} of {} clients state their own number of images, which is their weight, "
+                      "up to server.max_images and server.max_claimed_share: {}",
+                      stated, valid, names),
+          "kindred pki issue NAME --pki PKI --server HOST:PORT --out KIT --renew --images N"};
+}
+
+Finding AuthorityFinding(const std::filesystem::path& folder) {
+  return {"authority", FindingState::kWarning,
+          fmt::format("{}: the authority's key is on this machine; whoever breaks into it can "
+                      "enrol anybody",
+                      Printable(folder.string())),
+          "keep that folder on a machine that is offline: kindred serve works without it"};
 }
 
 Finding UnwritableFinding(const std::filesystem::path& folder) {

@@ -58,6 +58,12 @@ Finding RefusalFinding(const std::string& message, const std::string& renew);
 // Whether those who may take part are enough.
 Finding EnrolledFinding(const std::vector<Enrolment>& enrolled, int needed, int64_t now);
 
+// Whether numbers of images, which are weights, are anybody's word but the clients'.
+Finding WeightsFinding(const std::vector<Enrolment>& enrolled, int64_t now);
+
+// The authority's key on a machine that serves.
+Finding AuthorityFinding(const std::filesystem::path& folder);
+
 // Room for what a run keeps in its folder, and in memory.
 Finding UnwritableFinding(const std::filesystem::path& folder);
 Finding DiskFinding(const std::string& folder, uint64_t free, uint64_t needed);

@@ -92,6 +92,21 @@ TEST(Finding, CountsClientsThatAreNeitherRevokedNorExpired) {
   EXPECT_EQ(EnrolledFinding({enrolled[0]}, 1, kToday).state, FindingState::kOk);
 }
 
+TEST(Finding, NamesAFewOfThoseWhoseImagesNobodyCounted) {
+  std::vector<Enrolment> enrolled = {
+      {.place = 0, .name = "counted", .expires = kToday + kOneDay, .images = 7},
+      {.place = 1, .name = "gone", .expires = kToday + kOneDay, .revoked = true}};
+  EXPECT_EQ(WeightsFinding(enrolled, kToday).state, FindingState::kOk);
+  for (int i = 2; i < 9; ++i) {
+    enrolled.push_back({.place = i, .name = fmt::format("c{}", i), .expires = kToday + kOneDay});
+  }
+  const Finding finding = WeightsFinding(enrolled, kToday);
+  EXPECT_EQ(finding.state, FindingState::kWarning);
+  EXPECT_NE(finding.found.find("7 of 8 clients"), std::string::npos) << finding.found;
+  EXPECT_NE(finding.found.find("c2, c3, c4, c5, c6 and 2 more"), std::string::npos)
+      << finding.found;
+}
+
 TEST(Finding, AFullDiskIsAProblemAndATightOneAWarning) {
   EXPECT_EQ(DiskFinding("out", 99, 100).state, FindingState::kProblem);
   EXPECT_EQ(DiskFinding("out", 150, 100).state, FindingState::kWarning);

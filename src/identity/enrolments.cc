@@ -11,7 +11,7 @@
 namespace kindred {
 
 Enrolments::Enrolments(std::filesystem::path folder)
-    : folder_(std::move(folder)), file_(folder_ / "enrolled.json"), stamp_(StampOf(file_)) {
+    : folder_(std::move(folder)), file_(EnrolledFile(folder_)), stamp_(StampOf(file_)) {
   Load();
 }
 

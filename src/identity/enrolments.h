@@ -22,7 +22,8 @@ struct FoundEnrolment {
 // among threads.
 class Enrolments {
  public:
-  // Of an authority's folder. Throws a data error when there is no good list at the start.
+  // Of a folder of `kindred pki init`, of which the coordinator's part is enough. Throws a data
+  // error when there is no good list at the start.
   explicit Enrolments(std::filesystem::path folder);
 
   // Whose certificate it is, by its serial number. The text is what TLS has verified, in PEM: the

@@ -71,7 +71,7 @@ TEST(Enrolments, ADamagedOrMissingListLeavesTheLastGoodOneAndWarnsOnce) {
   WatchedPki made;
   const std::string certificate = made.Issue("a");
   Enrolments enrolments(made.pki);
-  const auto file = made.pki / "enrolled.json";
+  const auto file = made.pki / "coordinator" / "enrolled.json";
   const Bytes good = ReadFile(file, 1 << 20);
   testing::internal::CaptureStdout();
   for (int i = 0; i < 3; ++i) {

@@ -24,17 +24,18 @@ void RefuseSharedKey(const std::filesystem::path& path) {
   }
 }
 
-KeyPair ReadKeyPair(const std::filesystem::path& folder, const std::string& name) {
+KeyPair ReadKeyPair(const std::filesystem::path& folder, const std::string& name,
+                    const char* remedy) {
   const auto key = folder / (name + ".key"), certificate = folder / (name + ".crt");
   RefuseSharedKey(key);
   KeyPair pair = {.key = ReadPem(key), .certificate = ReadPem(certificate)};
   if (!ReadCertificate(pair.certificate)) {
-    throw NetworkError("{}: not a certificate of Kindred's; ask for a new kit, or restore it",
-                       Printable(certificate.string()));
+    throw NetworkError("{}: not a certificate of Kindred's; {}", Printable(certificate.string()),
+                       remedy);
   }
   if (!KeyFits(pair)) {
-    throw NetworkError("{}: not the key of {}; ask for a new kit, or restore both",
-                       Printable(key.string()), Printable(certificate.string()));
+    throw NetworkError("{}: not the key of {}; {}", Printable(key.string()),
+                       Printable(certificate.string()), remedy);
   }
   return pair;
 }
@@ -56,8 +57,17 @@ std::string ReadVouching(const std::filesystem::path& folder, const KeyPair& pai
 
 }  // namespace
 
+std::filesystem::path AuthorityPart(const std::filesystem::path& pki_folder) {
+  return pki_folder / "authority";
+}
+
+std::filesystem::path CoordinatorPart(const std::filesystem::path& pki_folder) {
+  const auto part = pki_folder / "coordinator";
+  return IsFolder(part) ? part : pki_folder;
+}
+
 Kit ReadKit(const std::filesystem::path& folder) {
-  KeyPair pair = ReadKeyPair(folder, "client");
+  KeyPair pair = ReadKeyPair(folder, "client", "ask for a new kit, or restore both files");
   std::string authority = ReadVouching(folder, pair, CertificateUse::kClient);
   const CertificateFacts facts = *ReadCertificate(pair.certificate);
   if (!IsName(facts.name)) {
@@ -69,14 +79,28 @@ Kit ReadKit(const std::filesystem::path& folder) {
 }
 
 ServerKit ReadServerKit(const std::filesystem::path& pki_folder) {
-  KeyPair pair = ReadKeyPair(pki_folder, "server");
-  std::string authority = ReadVouching(pki_folder, pair, CertificateUse::kCoordinator);
+  const auto part = CoordinatorPart(pki_folder);
+  KeyPair pair = ReadKeyPair(part, "server", "`kindred pki renew-server` makes both anew");
+  std::string authority = ReadVouching(part, pair, CertificateUse::kCoordinator);
   const int64_t expires = ReadCertificate(pair.certificate)->expires;
   return {std::move(authority), std::move(pair.certificate), std::move(pair.key), expires};
 }
 
+std::optional<CertificateFacts> ReadServerFacts(const std::filesystem::path& pki_folder) {
+  const auto path = CoordinatorPart(pki_folder) / "server.crt";
+  if (!FileExists(path)) return std::nullopt;
+  return ReadCertificate(ReadPem(path));
+}
+
 KeyPair ReadAuthority(const std::filesystem::path& pki_folder) {
-  return ReadKeyPair(pki_folder, "ca");
+  const auto part = AuthorityPart(pki_folder);
+  KeyPair pair = ReadKeyPair(part, "ca", "restore both from a copy");
+  const auto trusted = CoordinatorPart(pki_folder) / "ca.crt";
+  if (ReadPem(trusted) != pair.certificate) {
+    throw NetworkError("{}: of another authority than {}; take both parts of one federation",
+                       Printable(trusted.string()), Printable(part.string()));
+  }
+  return pair;
 }
 
 }  // namespace kindred

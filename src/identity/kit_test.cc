@@ -50,8 +50,8 @@ TEST(Kit, AnExpiredOneIsReadAndSaysWhen) {
 TEST(Kit, AKeyThatOthersMayUseIsRefused) {
   const SmallFederation made;
   for (const mode_t mode : {0640u, 0604u, 0620u, 0601u, 0700u}) {
-    const auto key = made.a / "client.key", server = made.pki / "server.key",
-               authority = made.pki / "ca.key";
+    const auto key = made.a / "client.key", server = made.pki / "coordinator" / "server.key",
+               authority = made.pki / "authority" / "ca.key";
     for (const auto& path : {key, server, authority}) ::chmod(path.c_str(), mode);
     ExpectError(ExitCode::kNetwork, "chmod 600 " + key.string(), [&] { ReadKit(made.a); });
     ExpectError(ExitCode::kNetwork, "chmod 600 " + server.string(),
@@ -72,11 +72,12 @@ TEST(Kit, FilesThatDoNotBelongTogetherAreRefused) {
   CopyOver(made.b / "client.crt", made.a / "client.crt");
   EXPECT_EQ(ReadKit(made.a).name, "b");  // the certificate says who it is, not the folder
   InitPki(made.folder.path() / "other");
-  CopyOver(made.folder.path() / "other" / "ca.crt", made.a / "ca.crt");
+  CopyOver(made.folder.path() / "other" / "authority" / "ca.crt", made.a / "ca.crt");
   ExpectError(ExitCode::kNetwork, "does not vouch", [&] { ReadKit(made.a); });
   // A client's certificate in the coordinator's place.
-  CopyOver(made.b / "client.key", made.pki / "server.key");
-  CopyOver(made.b / "client.crt", made.pki / "server.crt");
+  CopyOver(made.b / "client.key", made.pki / "coordinator" / "server.key");
+  ExpectError(ExitCode::kNetwork, "pki renew-server", [&] { ReadServerKit(made.pki); });
+  CopyOver(made.b / "client.crt", made.pki / "coordinator" / "server.crt");
   ExpectError(ExitCode::kNetwork, "the coordinator's", [&] { ReadServerKit(made.pki); });
 }
 

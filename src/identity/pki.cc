@@ -23,6 +23,22 @@ constexpr uint64_t kMostEnrolledBytes = 64 << 20;
 constexpr int64_t kDay = 24 * 60 * 60;
 constexpr int64_t kClockSkew = 60 * 60;  // a client's clock may be behind by so much
 
+void WriteWithMode(const std::filesystem::path& path, const std::string& text, mode_t mode) {
+  WriteFileAtomically(path, std::string_view(text));
+  if (::chmod(path.c_str(), mode) != 0) {
+    throw DataError("{}: its mode cannot be set", Printable(path.string()));
+  }
+}
+
+void PutInPlace(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code error;
+  std::filesystem::rename(from, to, error);
+  if (error) {
+    throw DataError("{}: cannot be put in place: {}", Printable(to.string()), error.message());
+  }
+  SyncFile(to.parent_path());
+}
+
 // A folder that is filled out of sight, with files for its owner alone, and then takes its place.
 class PrivateFolder {
  public:
@@ -37,23 +53,17 @@ class PrivateFolder {
     hidden_ = std::make_unique<TemporaryFolder>(target_.parent_path());  // mode 0700
   }
 
-  void Write(const std::string& name, const std::string& text, mode_t mode) const {
-    const auto path = hidden_->path() / name;
-    WriteFileAtomically(path, std::string_view(text));
-    if (::chmod(path.c_str(), mode) != 0) {
-      throw DataError("{}: its mode cannot be set", Printable(target_.string()));
+  void Make(const std::string& name) const {
+    if (::mkdir((hidden_->path() / name).c_str(), 0700) != 0) {
+      throw DataError("{}: cannot be made there", Printable((target_ / name).string()));
     }
   }
 
-  void Commit() const {
-    std::error_code error;
-    std::filesystem::rename(hidden_->path(), target_, error);
-    if (error) {
-      throw DataError("{}: cannot be put in place: {}", Printable(target_.string()),
-                      error.message());
-    }
-    SyncFile(target_.parent_path());
+  void Write(const std::string& name, const std::string& text, mode_t mode) const {
+    WriteWithMode(hidden_->path() / name, text, mode);
   }
+
+  void Commit() const { PutInPlace(hidden_->path(), target_); }
 
  private:
   std::filesystem::path target_;
@@ -72,10 +82,6 @@ std::unique_ptr<FolderLock> LockPki(const std::filesystem::path& folder) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
-}
-
-std::filesystem::path EnrolledFile(const std::filesystem::path& folder) {
-  return folder / "enrolled.json";
 }
 
 std::string EnrolledText(const std::vector<Enrolment>& enrolments) {
@@ -130,8 +136,28 @@ std::vector<Enrolment> ParseEnrolments(const Json& json) {
 
 void RequirePki(const std::filesystem::path& folder) {
   if (IsFolder(folder) && FileExists(EnrolledFile(folder))) return;
-  throw DataError("{}: no certificate authority is there; `kindred pki init --out` makes one",
-                  Printable(folder.string()));
+  throw DataError(
+      "{}: neither a folder of `kindred pki init` nor its coordinator/; take one, or make one",
+      Printable(folder.string()));
+}
+
+// Lists and certificates change only where the authority's key is. Two machines that both wrote
+// enrolled.json could not be brought together again.
+void RequireAuthority(const std::filesystem::path& folder) {
+  RequirePki(folder);
+  if (FileExists(AuthorityPart(folder) / "ca.key")) return;
+  const std::string name = Printable(folder.string());
+  if (FileExists(folder / "ca.key")) {
+    throw DataError(
+        "{0}: made before its two parts were apart; move its files: cd {0} && mkdir -m 700 "
+        "authority coordinator && cp -p ca.crt authority && mv ca.key authority && mv ca.crt "
+        "server.crt server.key enrolled.json coordinator",
+        name);
+  }
+  throw DataError(
+      "{0}: the authority's key is not here; do this on the machine that has {0}/authority, and "
+      "copy {0}/coordinator from there",
+      name);
 }
 
 void RequireName(const std::string& name) {
@@ -148,8 +174,9 @@ CertificateOptions Lasting(CertificateUse use, const std::string& name, int64_t 
           .not_after = expires};
 }
 
-// A client's new certificate; it does not outlive the authority.
-KeyPair MakeClientPair(const std::filesystem::path& folder, const KitOptions& options) {
+// A new key, certified by the authority; the certificate does not outlive it.
+KeyPair MakeCertified(const std::filesystem::path& folder, CertificateUse use,
+                      const std::string& name, int days) {
   const KeyPair authority = ReadAuthority(folder);
   const int64_t end = ReadCertificate(authority.certificate)->expires;
   const int64_t now = std::time(nullptr);
@@ -157,9 +184,7 @@ KeyPair MakeClientPair(const std::filesystem::path& folder, const KitOptions& op
     throw NetworkError("{}: the authority has expired; make a new one with `kindred pki init`",
                        Printable(folder.string()));
   }
-  return MakeKeyPair(
-      Lasting(CertificateUse::kClient, options.name, now, std::min(end, now + options.days * kDay)),
-      &authority);
+  return MakeKeyPair(Lasting(use, name, now, std::min(end, now + days * kDay)), &authority);
 }
 
 // Puts the certificate into the list; its client's place in it.
@@ -213,20 +238,39 @@ std::string ToString(EnrolmentState state) {
   return {};
 }
 
-int64_t InitPki(const std::filesystem::path& folder, const PkiOptions& options) {
+PkiTerms InitPki(const std::filesystem::path& folder, const PkiOptions& options) {
   const PrivateFolder made(folder);
-  const int64_t now = std::time(nullptr), expires = now + options.days * kDay;
-  const KeyPair authority =
-      MakeKeyPair(Lasting(CertificateUse::kAuthority, "Kindred federation", now, expires), nullptr);
+  const int64_t now = std::time(nullptr);
+  PkiTerms terms = {.authority = now + options.days * kDay};
+  terms.server = std::min(terms.authority, now + options.server_days * kDay);
+  const KeyPair authority = MakeKeyPair(
+      Lasting(CertificateUse::kAuthority, "Kindred federation", now, terms.authority), nullptr);
   const KeyPair server = MakeKeyPair(
-      Lasting(CertificateUse::kCoordinator, kCoordinatorName, now, expires), &authority);
-  made.Write("ca.crt", authority.certificate, 0644);
-  made.Write("ca.key", authority.key, 0600);
-  made.Write("server.crt", server.certificate, 0644);
-  made.Write("server.key", server.key, 0600);
-  made.Write("enrolled.json", EnrolledText({}), 0644);
+      Lasting(CertificateUse::kCoordinator, kCoordinatorName, now, terms.server), &authority);
+  made.Make("authority");
+  made.Write("authority/ca.crt", authority.certificate, 0644);
+  made.Write("authority/ca.key", authority.key, 0600);
+  made.Make("coordinator");
+  made.Write("coordinator/ca.crt", authority.certificate, 0644);
+  made.Write("coordinator/server.crt", server.certificate, 0644);
+  made.Write("coordinator/server.key", server.key, 0600);
+  made.Write("coordinator/enrolled.json", EnrolledText({}), 0644);
   made.Commit();
-  return expires;
+  return terms;
+}
+
+int64_t RenewServer(const std::filesystem::path& folder, int days) {
+  RequireAuthority(folder);
+  const auto lock = LockPki(folder);
+  const KeyPair pair = MakeCertified(folder, CertificateUse::kCoordinator, kCoordinatorName, days);
+  const auto part = CoordinatorPart(folder);
+  const TemporaryFolder hidden(part);
+  WriteWithMode(hidden.path() / "server.key", pair.key, 0600);
+  WriteWithMode(hidden.path() / "server.crt", pair.certificate, 0644);
+  // Stopped in between, the two do not fit each other, and the next call makes both anew.
+  PutInPlace(hidden.path() / "server.key", part / "server.key");
+  PutInPlace(hidden.path() / "server.crt", part / "server.crt");
+  return ReadCertificate(pair.certificate)->expires;
 }
 
 Enrolment IssueKit(const std::filesystem::path& folder, const std::filesystem::path& kit,
@@ -236,12 +280,12 @@ Enrolment IssueKit(const std::filesystem::path& folder, const std::filesystem::p
     throw UsageError("{}: a client cannot dial port 0; give the port that the coordinator has",
                      options.server);
   }
-  RequirePki(folder);
+  RequireAuthority(folder);
   const auto lock = LockPki(folder);
   auto enrolments = ReadEnrolments(folder);
   RequireKnownOrNew(enrolments, options);
   const PrivateFolder made(kit);
-  const KeyPair pair = MakeClientPair(folder, options);
+  const KeyPair pair = MakeCertified(folder, CertificateUse::kClient, options.name, options.days);
   made.Write("ca.crt", ReadAuthority(folder).certificate, 0644);
   made.Write("client.crt", pair.certificate, 0644);
   made.Write("client.key", pair.key, 0600);
@@ -255,6 +299,10 @@ Enrolment IssueKit(const std::filesystem::path& folder, const std::filesystem::p
   WriteEnrolments(folder, enrolments);
   made.Commit();
   return enrolment;
+}
+
+std::filesystem::path EnrolledFile(const std::filesystem::path& folder) {
+  return CoordinatorPart(folder) / "enrolled.json";
 }
 
 std::vector<Enrolment> ReadEnrolments(const std::filesystem::path& folder) {
@@ -271,7 +319,7 @@ std::vector<Enrolment> ReadEnrolments(const std::filesystem::path& folder) {
 
 bool Revoke(const std::filesystem::path& folder, const std::string& name) {
   RequireName(name);
-  RequirePki(folder);
+  RequireAuthority(folder);
   const auto lock = LockPki(folder);
   auto enrolments = ReadEnrolments(folder);
   const auto at = std::find_if(enrolments.begin(), enrolments.end(),

@@ -1,15 +1,16 @@
 // A federation's certificate authority in a folder: who may take part, and by which certificate.
 //
-//   ca.crt, ca.key           the authority
-//   server.crt, server.key   the coordinator
-//   enrolled.json            the clients, in the order of their places; what is revoked
+//   authority/    ca.crt, ca.key: signs certificates; belongs on a machine that is offline
+//   coordinator/  ca.crt, server.crt, server.key: all that the coordinator needs, with
+//                 enrolled.json: the clients, in the order of their places; what is revoked
 //
-// The folder has mode 0700 and its keys 0600. A client gets a kit, a folder too:
+// Folders have mode 0700 and keys 0600. Only where the authority is, the files change: a
+// coordinator on another machine has a copy of coordinator/. A client gets a kit, a folder too:
 //
 //   ca.crt, client.crt, client.key, client.toml
 //
-// Folders appear whole or not at all, enrolled.json is replaced atomically, and processes that
-// change the same folder wait for each other.
+// Folders appear whole or not at all, files are replaced atomically, and processes that change the
+// same folder wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,14 @@ EnrolmentState StateOf(const Enrolment& enrolment, int64_t unix_seconds);
 std::string ToString(EnrolmentState state);
 
 struct PkiOptions {
-  int days = 3650;  // until the authority and the coordinator's certificate expire
+  int days = 3650;  // until the authority expires
+  int server_days =
+      365;  // until the coordinator's certificate does; the authority's end comes first
+};
+
+// When certificates expire, in unix seconds.
+struct PkiTerms {
+  int64_t authority = 0, server = 0;
 };
 
 struct KitOptions {
@@ -53,14 +61,21 @@ struct KitOptions {
 };
 
 // Makes the folder, with an authority and a coordinator's certificate in it. Throws a refusal (exit
-// code 5) when something is there. Returns when they expire, in unix seconds.
-int64_t InitPki(const std::filesystem::path& folder, const PkiOptions& options = {});
+// code 5) when something is there.
+PkiTerms InitPki(const std::filesystem::path& folder, const PkiOptions& options = {});
+
+// A new key and certificate for the coordinator, of the same authority: kits stay good. A running
+// coordinator has the old ones until it is restarted. Returns when it expires.
+int64_t RenewServer(const std::filesystem::path& folder, int days = PkiOptions().server_days);
 
 // Enrols a client and makes its kit in the folder `kit`, where nothing may be (exit code 5). A name
 // that is enrolled is a usage error unless `renew`: then it keeps its place, and its certificate
 // before is revoked.
 Enrolment IssueKit(const std::filesystem::path& folder, const std::filesystem::path& kit,
                    const KitOptions& options);
+
+// The coordinator's list of clients.
+std::filesystem::path EnrolledFile(const std::filesystem::path& folder);
 
 // The clients by place. Throws a data error when enrolled.json is missing or damaged.
 std::vector<Enrolment> ReadEnrolments(const std::filesystem::path& folder);

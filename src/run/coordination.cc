@@ -64,8 +64,8 @@ Coordination::Coordination(const Experiment& experiment, const Config& config,
   }
   if (kit_ && kit_->expires < std::time(nullptr)) {
     throw NetworkError(
-        "{}: the coordinator's certificate has expired; make a new authority with "
-        "`kindred pki init` and new kits",
+        "{}: the coordinator's certificate has expired; `kindred pki renew-server`, where the "
+        "authority is, makes a new one",
         Printable(serve.pki.string()));
   }
   // Found out before the run has a folder.
@@ -125,6 +125,7 @@ void Coordination::Start() {
       MembersFrom(record_->Members()), enrolled, stop_, audit);
   server_ = std::make_unique<GrpcServer>(serve_.listen, kit_, experiment_.wire, *coordinator_,
                                          enrolments_, audit);
+  WarnOfExpiry();
   spdlog::info("run {}: listening on {}{}", run, server_->address(),
                kit_ ? "" : ", in plain text: for this machine alone");
 }
@@ -146,7 +147,20 @@ void Coordination::Run() {
   coordinator_->Finish(record_->Global());
 }
 
+// Once: in a long run the day may come while it runs.
+void Coordination::WarnOfExpiry() {
+  constexpr int64_t kDay = 24 * 60 * 60;
+  const int64_t left = kit_ ? kit_->expires - std::time(nullptr) : kRenewAhead;
+  if (warned_ || left >= kRenewAhead) return;
+  warned_ = true;
+  spdlog::warn(
+      "the coordinator's certificate expires in {} days; then nobody can connect: run `kindred pki "
+      "renew-server` where the authority is, and restart with --resume",
+      std::max<int64_t>(0, left) / kDay);
+}
+
 void Coordination::OnRound(const RoundReport& report) {
+  WarnOfExpiry();
   driver_->EndRound(report);
   const Members members = coordinator_->CurrentMembers();
   for (const auto& [client, weight] : report.cut) {

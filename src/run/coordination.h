@@ -22,7 +22,7 @@ namespace kindred {
 // Where a coordinator is reached, and who may.
 struct ServeOptions {
   std::string listen;         // HOST:PORT; port 0: any
-  std::filesystem::path pki;  // the federation's authority
+  std::filesystem::path pki;  // of `kindred pki init`
   bool plain_text = false;    // no TLS, on loopback
 };
 
@@ -44,6 +44,7 @@ class Coordination {
   Json Summary() const;
 
  private:
+  void WarnOfExpiry();
   void OnRound(const RoundReport& report);
   void Save(int round);
   std::string RunId() const;
@@ -58,6 +59,7 @@ class Coordination {
   std::unique_ptr<Method> method_;  // with the seed's initial weights
   Enrolments enrolments_;
   std::optional<ServerKit> kit_;
+  bool warned_ = false;  // that its end is near
   std::optional<Dataset> monitor_;
   LocalStore store_;  // unused: clients keep their own state
   std::unique_ptr<RunRecord> record_;

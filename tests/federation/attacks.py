@@ -201,9 +201,9 @@ def look_at_artefacts(fed, folder):
                  if reason not in ("busy", "offset") and counts.get(reason, 0) < count}
         report("-", "summary.json counts them", not short, short)
     secrets = {}
-    for key in folder.path.glob("*/*.key"):
+    for key in folder.path.rglob("*.key"):
         body = "".join(key.read_text().splitlines()[1:-1])
-        secrets[f"{key.parent.name}/{key.name}"] = body[8:60].encode()  # past what all keys share
+        secrets[str(key.relative_to(folder.path))] = body[8:60].encode()  # past what all keys share
     found = []
     paths = [path for path in folder.path.rglob("*") if path.is_file()
              and not path.suffix == ".key" and "cache" not in path.parts]

@@ -219,8 +219,8 @@ def attack_clients(kindred, report, only=""):
         offer, model, template = record(folder, address)
         pki = folder.path / "pki"
         read = lambda path: path.read_bytes()
-        ca = read(pki / "ca.crt")
-        sound = (read(pki / "server.key"), read(pki / "server.crt"))
+        ca = read(pki / "authority" / "ca.crt")
+        sound = tuple(read(pki / "coordinator" / name) for name in ("server.key", "server.crt"))
         texts = []
 
         for number, (what, spoil) in enumerate(ATTACKS):
@@ -309,11 +309,10 @@ def attack_clients(kindred, report, only=""):
 
         # A client that poses as the coordinator, and a coordinator of another authority.
         folder.run("pki", "init", "--out", folder.path / "other")
-        kit = folder.path / "kit-honest"
+        kit, other = folder.path / "kit-honest", folder.path / "other" / "coordinator"
         for what, key, certificate in [
                 ("a client's certificate as the coordinator's", kit / "client.key", kit / "client.crt"),
-                ("a coordinator of another authority", folder.path / "other" / "server.key",
-                 folder.path / "other" / "server.crt")]:
+                ("a coordinator of another authority", other / "server.key", other / "server.crt")]:
             fake = Fake(offer, model)
             with Served(fake, address, read(key), read(certificate), ca):
                 program = folder.start("posing.log", *join_words(folder, "posing"))

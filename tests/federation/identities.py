@@ -23,16 +23,18 @@ def forged_kit(fed, name, days):
         f"new_certs_dir={kit}\ndefault_md=sha256\npolicy=p\nx509_extensions=x\n"
         "[p]\ncommonName=supplied\n[x]\nextendedKeyUsage=clientAuth\n")
     day = lambda offset: time.strftime("%y%m%d%H%M%SZ", time.gmtime(time.time() + offset * 86400))
-    openssl("ca", "-batch", "-config", kit / "ca.conf", "-cert", pki / "ca.crt", "-keyfile",
-            pki / "ca.key", "-in", kit / "request", "-out", kit / "client.crt", "-notext",
+    authority = pki / "authority"
+    openssl("ca", "-batch", "-config", kit / "ca.conf", "-cert", authority / "ca.crt", "-keyfile",
+            authority / "ca.key", "-in", kit / "request", "-out", kit / "client.crt", "-notext",
             "-startdate", day(days[0]), "-enddate", day(days[1]))
-    (kit / "ca.crt").write_bytes((pki / "ca.crt").read_bytes())
+    (kit / "ca.crt").write_bytes((authority / "ca.crt").read_bytes())
     return kit
 
 
 def attack_identity(fed, take, plan):
     path, pki = fed.folder.path, fed.folder.path / f"{fed.name}-pki"
-    ca = (pki / "ca.crt").read_bytes()
+    server = pki / "coordinator"
+    ca = (server / "ca.crt").read_bytes()
 
     def greet(key, certificate):
         channel = dial(fed.address, ca, key, certificate)
@@ -49,7 +51,7 @@ def attack_identity(fed, take, plan):
     read = lambda kit, file: (path / kit / file).read_bytes()
     outcome = greet(read("kit-foreign", "client.key"), read("kit-foreign", "client.crt"))
     report(13, "a foreign authority's certificate", outcome.code == "UNAVAILABLE", outcome)
-    outcome = greet((pki / "server.key").read_bytes(), (pki / "server.crt").read_bytes())
+    outcome = greet((server / "server.key").read_bytes(), (server / "server.crt").read_bytes())
     report(13, "the coordinator's certificate as a client's",
            outcome.code in ("UNAVAILABLE", "UNAUTHENTICATED"), outcome)
     forged_kit(fed, "expired", (-20, -10))
