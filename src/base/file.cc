@@ -135,9 +135,13 @@ bool IsFolder(const std::filesystem::path& path) {
 }
 
 void MakeFolder(const std::filesystem::path& path) {
+  if (IsFolder(path)) return;
+  const auto above = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  MakeFolder(above);  // from the top: a power cut takes no folder that has something in it
   std::error_code error;
-  std::filesystem::create_directories(path, error);
+  const bool made = std::filesystem::create_directory(path, error);
   if (error) throw DataError("{}: cannot be made: {}", Printable(path.string()), error.message());
+  if (made) SyncFolder(above);
 }
 
 void RefuseToOverwrite(const std::filesystem::path& path, bool force) {
