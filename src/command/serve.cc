@@ -27,7 +27,9 @@ CommandResult Serve(const ServeFlags& flags) {
       experiment, opened.resolved.config, ConfigHash(opened.resolved.config, experiment),
       {.listen = flags.listen, .pki = flags.pki, .plain_text = flags.plain_text}, opened.dir, stop);
   const auto dashboard = OpenDashboard(flags.page, opened.dir);
-  if (!opened.resumed) opened.dir.Create(TextsOf(opened.resolved.config));
+  if (!opened.resumed || !FileExists(opened.dir.config_json())) {  // or killed before it was there
+    opened.dir.Create(TextsOf(opened.resolved.config));
+  }
   const FolderLock lock(opened.dir.path());
   const LogFile log(opened.dir.log());
   coordination.Start();

@@ -43,7 +43,9 @@ Json TrainRun(const Resolved& resolved, const RunDir& dir, const std::atomic<boo
               Ranks* ranks) {
   Simulation simulation(*resolved.experiment, ConfigHash(resolved.config, *resolved.experiment),
                         dir, ranks);
-  if (!FileExists(dir.config())) dir.Create(TextsOf(resolved.config));
+  if (!FileExists(dir.config()) || !FileExists(dir.config_json())) {  // or killed between the two
+    dir.Create(TextsOf(resolved.config));
+  }
   const FolderLock lock(dir.path());
   const LogFile log(dir.log());
   simulation.Start();
