@@ -185,16 +185,14 @@ void Coordination::Save(int round) {
     audit_->Add({.event = "alarm", .round = round, .detail = detail});
   };
   try {
-    record_->Save(round, store_);
+    if (record_->Save(round, store_)) return;
   } catch (const Error& error) {
     alarm(error.what());
     throw;
   }
-  if (!IsCommitted(dir_.checkpoints(), round)) {
-    alarm(
-        "no checkpoint of this round; training goes on, but a restart now would lose it: make "
-        "room on the disk");
-  }
+  alarm(
+      "no checkpoint of this round; training goes on, but a restart now would lose it: make "
+      "room on the disk");
 }
 
 Json Coordination::Summary() const {

@@ -177,7 +177,7 @@ void RunRecord::TellRound() {
   untold_knn_.reset();
 }
 
-void RunRecord::Save(int next_round, LocalStore& store) {
+bool RunRecord::Save(int next_round, LocalStore& store) {
   TellRound();
   state_.next_round = next_round;
   state_.metrics_offset = metrics_->offset();
@@ -191,12 +191,14 @@ void RunRecord::Save(int next_round, LocalStore& store) {
   try {
     metrics_->Sync();
     SaveCheckpoint(dir_.checkpoints(), state_, store);
+    return true;
   } catch (const Error& error) {
     if (Finished()) {
       throw DataError("the trained model could not be saved: {}; make room, then --resume",
                       error.what());
     }
     spdlog::warn("no checkpoint of round {}: {}; training goes on", next_round, error.what());
+    return false;
   }
 }
 

@@ -76,10 +76,10 @@ class RunRecord {
   void AddRound(const RoundReport& report);
   void AddKnn(int round, double accuracy, double seconds);
 
-  // One line of the log for the round, the checkpoint after it, and TensorBoard's file. A
-  // checkpoint that fails leaves the checkpoint before it, with a warning; but throws a data error
-  // after the last round: that one is the trained model.
-  void Save(int next_round, LocalStore& store);
+  // One line of the log for the round, the checkpoint after it, and TensorBoard's file. False: the
+  // checkpoint failed, with a warning, and the one before it stays. Throws a data error when that
+  // happens after the last round: its checkpoint is the trained model.
+  bool Save(int next_round, LocalStore& store);
 
  private:
   void TellRound();

@@ -149,15 +149,6 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   }
 }
 
-bool IsCommitted(const fs::path& folder, int next_round) {
-  try {
-    const auto generations = ReadRecord(folder);
-    return !generations.empty() && generations.front().file == FileOf(next_round);
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 std::optional<RunState> LoadCheckpoint(const fs::path& folder, LocalStore& store) {
   const auto generations = ReadRecord(folder);
   if (generations.empty()) {

@@ -30,9 +30,6 @@ struct RunState {
 // it stay.
 void SaveCheckpoint(const std::filesystem::path& folder, const RunState& state, LocalStore& store);
 
-// Whether the newest generation that counts is the one before this round. Throws nothing.
-bool IsCommitted(const std::filesystem::path& folder, int next_round);
-
 // The newest generation whose bytes have their digest; a damaged one gets a warning and its elder
 // is taken. Fills the store. nullopt when no checkpoint was ever committed; throws a data error
 // when there are some and all are damaged.

@@ -277,18 +277,6 @@ TEST(Checkpoint, AFullDiskLeavesTheGenerationsBefore) {
   }
 }
 
-TEST(Checkpoint, ARoundIsCommittedWhenTheNewestRecordNamesIt) {
-  const auto folder = TestFolder();
-  EXPECT_FALSE(IsCommitted(folder.path(), 1));
-  SaveRound(folder.path(), 1);
-  SaveRound(folder.path(), 2);
-  EXPECT_TRUE(IsCommitted(folder.path(), 2));
-  EXPECT_FALSE(IsCommitted(folder.path(), 1)) << "an elder one";
-  EXPECT_FALSE(IsCommitted(folder.path(), 3));
-  WriteFileAtomically(folder.path() / "commit.json", std::string_view("x"));
-  EXPECT_FALSE(IsCommitted(folder.path(), 2));
-}
-
 // What a user or a file system puts there (lost+found) is no reason to stop a run.
 TEST(Checkpoint, AFolderAmongTheCheckpointsDoesNotStopASave) {
   const auto folder = TestFolder();
