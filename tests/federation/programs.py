@@ -16,12 +16,14 @@ TINY = SOURCE / "configs" / "tiny.toml"
 
 
 class Program:
-    """A program that runs beside the test; its output goes to a file of the folder."""
+    """A program that runs beside the test; its output goes to a file of the folder. `group`: what it
+    starts ends with it."""
 
-    def __init__(self, words, log, env=None, stdin=None):
-        self.log = pathlib.Path(log)
+    def __init__(self, words, log, env=None, stdin=None, group=False):
+        self.log, self.group = pathlib.Path(log), group
         with open(self.log, "ab") as out:
-            self.process = subprocess.Popen(words, stdout=out, stderr=out, stdin=stdin, env=env)
+            self.process = subprocess.Popen(words, stdout=out, stderr=out, stdin=stdin, env=env,
+                                            start_new_session=group)
         self.pid = self.process.pid
         self.most = 0
 
@@ -36,7 +38,9 @@ class Program:
             return None
 
     def end(self):
-        if self.alive():
+        if self.alive() and self.group:
+            os.killpg(self.pid, signal.SIGKILL)
+        elif self.alive():
             self.process.kill()
         self.process.wait()
         if self.process.stdin:
