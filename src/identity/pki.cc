@@ -57,6 +57,7 @@ class PrivateFolder {
     if (::mkdir((hidden_->path() / name).c_str(), 0700) != 0) {
       throw DataError("{}: cannot be made there", Printable((target_ / name).string()));
     }
+    SyncFile(hidden_->path());
   }
 
   void Write(const std::string& name, const std::string& text, mode_t mode) const {
