@@ -3,7 +3,7 @@ KINDRED := build/release/kindred
 # OFF: for one machine at a time, without libmpi.
 WITH_MPI := ON
 
-.PHONY: help install install-peers build check test demo screenshots bench asan tsan dev format clean
+.PHONY: help install install-peers build check test demo screenshots bench fuzz asan tsan dev format clean
 
 help:
 	@echo "make test    install what is missing, build, run every test"
@@ -12,6 +12,7 @@ help:
 	@echo "make build   leaves $(KINDRED)"
 	@echo "make bench   views beside torchvision's, how a round scales, what matching costs, linear evaluation beside scikit-learn's,"
 	@echo "             convolutions and whole rounds beside PyTorch's, startup beside /bin/true (half an hour)"
+	@echo "make fuzz SECONDS=60   what reads bytes from outside, fuzzed by libFuzzer; the time is divided among the targets"
 	@echo "make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan    the tests under ThreadSanitizer"
 	@echo "make dev     the tests with symbols and the standard library's own checks"
@@ -40,8 +41,8 @@ endef
 
 check: install
 	cmake --preset release
-	cmake --build --preset release --target kindred_tests kindred_torch_tests
-	$(call run_tests,release,-L unit,kindred_tests kindred_torch_tests)
+	cmake --build --preset release --target kindred_tests kindred_torch_tests kindred_fuzz_replay
+	$(call run_tests,release,-L unit,kindred_tests kindred_torch_tests kindred_fuzz_replay)
 
 test: install-peers
 	cmake --preset release
@@ -52,6 +53,14 @@ asan tsan dev: install-peers
 	cmake --preset $@
 	cmake --build --preset $@
 	$(call run_tests,$@)
+
+# Crashes are left in build/fuzz/crashes; every input that was found is kept for the next time.
+SECONDS := 60
+fuzz: install
+	@tools/install_packages.sh fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	tests/fuzz/run.py --seconds $(SECONDS)
 
 demo: build
 	@tools/install_packages.sh demo
@@ -79,7 +88,7 @@ screenshots: demo
 	node tests/page/screenshots.js $(KINDRED) runs/demo docs/pictures
 
 format:
-	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc bench/*.cc
+	clang-format -i src/*/*.h src/*/*.cc tests/*.h tests/*.cc tests/fuzz/*.h tests/fuzz/*.cc bench/*.cc
 
 clean:
 	rm -rf build

@@ -49,7 +49,8 @@ def scripts(file):
 
 def main():
     build = pathlib.Path(sys.argv[1])
-    programs = sys.argv[2:] or ['kindred_tests', 'kindred_torch_tests', 'kindred_program_tests']
+    programs = sys.argv[2:] or ['kindred_tests', 'kindred_torch_tests', 'kindred_fuzz_replay',
+                                'kindred_program_tests']
     total = failed = 0
     skipped, lost = [], []
     for program in programs:

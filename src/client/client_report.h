@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "method/method.h"
+#include <map>
+#include <string>
 
 namespace kindred {
 
@@ -17,7 +17,7 @@ struct ClientReport {
   double loss = 0;     // mean over the round's steps
   int64_t steps = 0;
   int64_t seen = 0;  // images that went through training, an epoch's drop-outs left out
-  Metrics metrics;   // the method's numbers about the round
+  std::map<std::string, double> metrics;  // the method's numbers about the round
 };
 
 }  // namespace kindred

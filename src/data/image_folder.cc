@@ -4,12 +4,12 @@
 #include <cctype>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "data/image_file.h"
+#include "data/image_list.h"
 #include "data/resize.h"
 
 namespace kindred {
@@ -100,34 +100,14 @@ std::vector<Entry> ListFile(const fs::path& list) {
     throw DataError("{}: a single image; name its folder, or a list", Printable(list.string()));
   }
   const Bytes bytes = ReadFile(list, kListLimit);
-  std::string text(bytes.begin(), bytes.end());
-  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // the mark some editors put first
-  std::istringstream in(text);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<Entry> entries;
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty() || line.front() == '#') continue;
-    std::vector<std::string> fields(1);
-    for (const char c : line) {
-      if (c == '\t') {
-        fields.emplace_back();
-      } else {
-        fields.back() += c;
-      }
-    }
-    if (fields.size() > 3 || fields[0].empty()) {
-      throw DataError("{}:{}: must be: path, or path TAB label, or path TAB label TAB owner",
-                      Printable(list.string()), number);
-    }
-    fields.resize(3);
-    entries.push_back({.path = list.parent_path() / fields[0],
-                       .file = fields[0],
-                       .label = fields[1],
-                       .folder = fields[2]});
+  for (const auto& image : ParseImageList(text, list.string())) {
+    entries.push_back({.path = list.parent_path() / image.file,
+                       .file = image.file,
+                       .label = image.label,
+                       .folder = image.owner});
   }
-  if (entries.empty()) throw DataError("{}: the list names no image", Printable(list.string()));
   return entries;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "tests/function_intake.h"
+#include "wire/packed_update.h"
 
 namespace kindred {
 namespace {

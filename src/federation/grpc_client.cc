@@ -13,6 +13,7 @@
 #include "federation.grpc.pb.h"
 #include "federation/accept_loop.h"
 #include "federation/grpc_log.h"
+#include "wire/wire.h"
 
 namespace kindred {
 

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "wire/packed_update.h"
+
 namespace kindred {
 namespace {
 

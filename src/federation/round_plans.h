@@ -11,6 +11,7 @@
 
 #include "transport/transport.h"
 #include "wire/upload_header.h"
+#include "wire/wire.h"
 
 namespace kindred {
 

@@ -23,6 +23,8 @@
 #include "run/shared_settings.h"
 #include "server/checkpoint.h"
 #include "wire/kept_round.h"
+#include "wire/packed_update.h"
+#include "wire/wire.h"
 
 namespace kindred {
 

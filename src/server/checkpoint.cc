@@ -1,12 +1,11 @@
 #include "server/checkpoint.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "model/safetensors.h"
+#include "server/checkpoint_record.h"
 
 namespace kindred {
 namespace {
@@ -17,59 +16,31 @@ constexpr uint64_t kMostRecord = 1 << 20;
 constexpr uint64_t kMostCheckpoint = 1ull << 40;
 constexpr size_t kGenerations = 2;
 
-// A file that counts.
-struct Generation {
-  std::string file;
-  std::string digest;
-};
-
-// The generations of the record, newest first; none when there is no record.
+// The generations that count, newest first; none when there is no record.
 std::vector<Generation> ReadRecord(const fs::path& folder) {
-  if (!FileExists(folder / "commit.json")) return {};
-  const Bytes bytes = ReadFile(folder / "commit.json", kMostRecord);
-  const nlohmann::json record = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
-  std::vector<Generation> generations;
-  if (record.is_array()) {
-    for (const auto& entry : record) {
-      if (!entry.is_object() || !entry.contains("file") || !entry.contains("digest")) break;
-      if (!entry["file"].is_string() || !entry["digest"].is_string()) break;
-      // A name in this folder, never a path.
-      const std::string file = fs::path(entry["file"].get<std::string>()).filename().string();
-      generations.push_back({file, entry["digest"].get<std::string>()});
-    }
-  }
-  if (generations.empty()) {
-    throw DataError("{}: damaged; the run cannot go on, start it again in another folder",
-                    Printable((folder / "commit.json").string()));
-  }
-  return generations;
+  const fs::path path = folder / "commit.json";
+  if (!FileExists(path)) return {};
+  return ParseCommitRecord(ReadFile(path, kMostRecord), path.string());
 }
 
 std::string DigestOfBytes(const Bytes& bytes) { return Digest().Add(bytes).Hex(); }
 
 RunState Parse(const Bytes& bytes, const std::string& name, std::map<int, NamedTensors>& clients) {
   const Safetensors content = ParseSafetensors(bytes, name);
-  RunState state;
-  state.next_round = std::stoi(content.metadata.at("next_round"));
-  state.metrics_offset = std::stoull(content.metadata.at("metrics_offset"));
-  state.progress = content.metadata.at("progress");
-  state.identity = content.metadata.at("identity");
-  if (const auto input = content.metadata.find("input"); input != content.metadata.end()) {
-    state.input = input->second;
-  }
-  if (const auto members = content.metadata.find("members"); members != content.metadata.end()) {
-    state.members = members->second;
-  }
-  if (const auto recent = content.metadata.find("recent"); recent != content.metadata.end()) {
-    state.server.recent = DeltasFromText(recent->second);
-  }
-  state.server.global = Under(content.tensors, "global");
-  state.server.pool = FeaturePool::FromTensors(Under(content.tensors, "pool"));
-  state.server.optimizer = Under(content.tensors, "optimizer");
-  for (const int client : nlohmann::json::parse(content.metadata.at("clients"))) {
+  const CheckpointFields fields = FieldsFromMetadata(content.metadata);
+  for (const int client : fields.clients) {
     clients[client] = Under(content.tensors, fmt::format("client/{}", client));
   }
-  return state;
+  return {.next_round = fields.next_round,
+          .server = {.global = Under(content.tensors, "global"),
+                     .pool = FeaturePool::FromTensors(Under(content.tensors, "pool")),
+                     .recent = fields.recent,
+                     .optimizer = Under(content.tensors, "optimizer")},
+          .metrics_offset = fields.metrics_offset,
+          .progress = fields.progress,
+          .identity = fields.identity,
+          .input = fields.input,
+          .members = fields.members};
 }
 
 std::string FileOf(int next_round) { return fmt::format("round-{}.safetensors", next_round); }
@@ -115,14 +86,14 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   const auto write_all = [&](const NamedTensors& tensors) {
     for (const auto& [name, tensor] : tensors) write(BytesIn(tensor));
   };
-  write(SafetensorsHeader(entries, {{"next_round", std::to_string(state.next_round)},
-                                    {"metrics_offset", std::to_string(state.metrics_offset)},
-                                    {"progress", state.progress},
-                                    {"identity", state.identity},
-                                    {"input", state.input},
-                                    {"members", state.members},
-                                    {"recent", DeltasToText(state.server.recent)},
-                                    {"clients", nlohmann::json(clients).dump()}}));
+  write(SafetensorsHeader(entries, ToMetadata({.next_round = state.next_round,
+                                               .metrics_offset = state.metrics_offset,
+                                               .progress = state.progress,
+                                               .identity = state.identity,
+                                               .input = state.input,
+                                               .members = state.members,
+                                               .recent = state.server.recent,
+                                               .clients = clients})));
   write_all(state.server.global);
   write_all(pool);
   write_all(state.server.optimizer);
@@ -133,10 +104,7 @@ void SaveCheckpoint(const fs::path& folder, const RunState& state, LocalStore& s
   for (auto& older : ReadRecord(folder)) {
     if (older.file != file && generations.size() < kGenerations) generations.push_back(older);
   }
-  nlohmann::json record = nlohmann::json::array();
-  for (const auto& each : generations)
-    record.push_back({{"file", each.file}, {"digest", each.digest}});
-  WriteFileAtomically(folder / "commit.json", record.dump(1) + "\n");
+  WriteFileAtomically(folder / "commit.json", SerializeCommitRecord(generations));
 
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {  // ours that no longer count

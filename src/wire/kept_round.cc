@@ -9,9 +9,9 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "model/safetensors.h"
+#include "wire/kept_parts.h"
 
 namespace kindred {
 
@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMostKept = 1ull << 36;
-constexpr size_t kDigestSize = 64;
 constexpr size_t kKeptRounds = 2;
 
 fs::path KeptFile(const fs::path& folder, int round) {
@@ -42,39 +41,16 @@ std::vector<int> RoundsIn(const fs::path& folder) {
   return rounds;
 }
 
-// Takes the next part: its length, then its bytes.
-std::span<const uint8_t> NextPart(std::span<const uint8_t>& rest) {
-  uint64_t size = 0;
-  if (rest.size() < sizeof size) throw DataError("it ends early");
-  std::memcpy(&size, rest.data(), sizeof size);
-  rest = rest.subspan(sizeof size);
-  if (size > rest.size()) throw DataError("it ends early");
-  const auto part = rest.first(size);
-  rest = rest.subspan(size);
-  return part;
-}
-
 KeptRound ParseKept(const Bytes& bytes, const std::string& name) {
-  if (bytes.size() < kDigestSize) throw DataError("it ends early");
-  auto rest = std::span(bytes).first(bytes.size() - kDigestSize);
-  if (DigestOfBytes(rest) != std::string(bytes.end() - kDigestSize, bytes.end())) {
-    throw DataError("its digest differs");
-  }
-  const auto text = NextPart(rest), header = NextPart(rest), update = NextPart(rest),
-             tensors = NextPart(rest);
-  const Json json = Json::parse(text.begin(), text.end());
-  KeptRound kept = {.run = json.at("run"),
-                    .round = json.at("round"),
-                    .plan = json.at("plan"),
-                    .upload = json.at("upload")};
-  if (!kept.update.header.ParseFromArray(header.data(), static_cast<int>(header.size()))) {
-    throw DataError("its header cannot be read");
-  }
-  kept.update.bytes.assign(update.begin(), update.end());
-  const NamedTensors states = ParseSafetensors(tensors, name).tensors;
-  kept.start = Under(states, "start");
-  kept.end = Under(states, "end");
-  return kept;
+  KeptParts parts = ParseKeptParts(bytes);
+  const NamedTensors states = ParseSafetensors(parts.states, name).tensors;
+  return {.run = std::move(parts.run),
+          .round = parts.round,
+          .plan = std::move(parts.plan),
+          .upload = std::move(parts.upload),
+          .start = Under(states, "start"),
+          .end = Under(states, "end"),
+          .update = {std::move(parts.header), {parts.update.begin(), parts.update.end()}}};
 }
 
 }  // namespace
@@ -95,30 +71,19 @@ std::string PlanDigest(const std::string& run, const v1::PlanReply& plan,
 }
 
 void KeepRound(const fs::path& folder, const KeptRound& kept) {
+  NamedTensors tensors;
+  AddUnder(tensors, "start", kept.start);
+  AddUnder(tensors, "end", kept.end);
+  const Bytes states = SerializeSafetensors({.tensors = tensors});
   AtomicFile out(KeptFile(folder, kept.round));
-  Digest digest;
-  const auto write = [&](std::span<const uint8_t> bytes) {
-    out.Write(bytes);
-    digest.Add(bytes);
-  };
-  const auto part = [&](std::span<const uint8_t> bytes) {
-    const uint64_t size = bytes.size();
-    write(std::span(reinterpret_cast<const uint8_t*>(&size), sizeof size));
-    write(bytes);
-  };
-  const auto text = [](const std::string& from) {
-    return std::span(reinterpret_cast<const uint8_t*>(from.data()), from.size());
-  };
-  part(text(
-      Json{{"run", kept.run}, {"round", kept.round}, {"plan", kept.plan}, {"upload", kept.upload}}
-          .dump()));
-  part(text(kept.update.header.SerializeAsString()));
-  part(kept.update.bytes);
-  NamedTensors states;
-  AddUnder(states, "start", kept.start);
-  AddUnder(states, "end", kept.end);
-  part(SerializeSafetensors({.tensors = states}));
-  out.Write(text(digest.Hex()));
+  WriteKeptParts({.run = kept.run,
+                  .round = kept.round,
+                  .plan = kept.plan,
+                  .upload = kept.upload,
+                  .header = kept.update.header,
+                  .update = kept.update.bytes,
+                  .states = states},
+                 [&](std::span<const uint8_t> bytes) { out.Write(bytes); });
   out.Commit();
   const auto rounds = RoundsIn(folder);
   std::error_code ignored;

@@ -2,13 +2,14 @@
 // instant: the state it began the round with, the state it ended with, and the update as it
 // travels.
 //
-//   round-12.kept   two of them at most; the digest of the rest is at the end
+//   round-12.kept   two of them at most; kept_parts.h says what is in it
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
+#include "model/named_tensors.h"
 #include "wire/upload_header.h"
 
 namespace kindred {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -49,29 +50,6 @@ ClientReport ReportIn(const v1::UploadHeader& header) {
                          .seen = header.seen()};
   report.metrics.insert(header.metrics().begin(), header.metrics().end());
   return report;
-}
-
-PackedUpdate PackUpdate(const Update& update, const UploadShape& shape) {
-  PackedUpdate packed;
-  const Content model(update.model, shape.manifest);
-  const at::Tensor& rows = update.features.rows();
-  const Content features(rows, shape.precision);
-  packed.bytes.resize(model.size() + features.size());
-  model.Read(0, std::span(packed.bytes).first(model.size()));
-  features.Read(0, std::span(packed.bytes).subspan(model.size()));
-  v1::UploadHeader& header = packed.header;
-  for (const auto& span : shape.manifest) {
-    auto* place = header.add_tensors();
-    place->set_name(span.name);
-    place->set_kind(span.kind);
-    place->mutable_shape()->Assign(span.shape.begin(), span.shape.end());
-    place->set_offset(span.offset);
-    place->set_bytes(span.bytes);
-  }
-  header.set_feature_rows(rows.defined() ? static_cast<uint64_t>(rows.size(0)) : 0);
-  SetReport(update.report, header);
-  header.set_bytes(packed.bytes.size());
-  return packed;
 }
 
 std::string DigestOf(const v1::UploadHeader& header) {

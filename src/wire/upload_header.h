@@ -2,12 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
-#include "client/round.h"
+#include "base/file.h"
+#include "client/client_report.h"
 #include "federation.pb.h"
 #include "transport/refusal.h"
-#include "wire/wire.h"
+#include "wire/manifest.h"
 
 namespace kindred {
 
@@ -28,9 +30,6 @@ struct PackedUpdate {
 // What a client says of its round, in a header and out of it. Metrics that are not finite stay out.
 void SetReport(const ClientReport& report, v1::UploadHeader& header);
 ClientReport ReportIn(const v1::UploadHeader& header);
-
-// Takes what may leave a client, and nothing else.
-PackedUpdate PackUpdate(const Update& update, const UploadShape& shape);
 
 // The digest of an upload: of its header, which holds the checksum of its bytes, in an order that
 // no serializer can change.

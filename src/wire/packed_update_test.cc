@@ -1,10 +1,11 @@
-#include "wire/upload_header.h"
+#include "wire/packed_update.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include "augment/normalize.h"
 #include "privacy/mechanism.h"
+#include "wire/wire.h"
 
 namespace kindred {
 namespace {
@@ -23,7 +24,7 @@ at::Tensor MostAlike(const at::Tensor& rows, const at::Tensor& others) {
 }
 
 // What an upload says of images: each of its rows is that of an encoding, none that of an image.
-TEST(UploadHeader, EveryRowThatLeavesHasAnEncoding) {
+TEST(PackedUpdate, EveryRowThatLeavesHasAnEncoding) {
   const Images images = EgressImages(24);
   const Normalization normalization;
   const PrivacyOptions options;
@@ -62,7 +63,7 @@ TEST(UploadHeader, EveryRowThatLeavesHasAnEncoding) {
   }
 }
 
-TEST(UploadHeader, HoldsWhatItSays) {
+TEST(PackedUpdate, HoldsWhatItSays) {
   Update update = {.model = {{"w", torch::ones({2})}}, .report = {.images = 24, .loss = 1.5}};
   update.report.steps = 3;
   update.report.seen = 5;
