@@ -62,7 +62,7 @@ std::vector<ScalarEvent> ToEvents(const std::vector<Json>& lines) {
   for (const auto& line : lines) {
     const Json time = line.value("time", Json()), round = line.value("round", Json());
     ScalarEvent event{.wall_time = time.is_number() ? time.get<double>() : 0,
-                      .step = round.is_number() ? round.get<int64_t>() : 0};
+                      .step = round.is_number_integer() ? round.get<int64_t>() : 0};
     for (const auto& [name, value] : line.items()) {
       if (value.is_number() && name != "time" && name != "round") {
         event.values.emplace_back(name, value.get<double>());

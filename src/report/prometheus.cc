@@ -32,7 +32,8 @@ void RunGauges::AddMetrics(const Json& line) {
   const Json kind = line.value("kind", Json());
   if (kind == "knn" && line.value("knn", Json()).is_number()) knn_ = line["knn"];
   if (kind != "round") return;
-  round_ = static_cast<int64_t>(NumberOf(line, "round"));
+  const Json round = line.value("round", Json());
+  round_ = round.is_number_integer() ? round.get<int64_t>() : 0;
   seconds_ += NumberOf(line, "seconds");
   images_ += NumberOf(line, "images");
   bytes_down_ += NumberOf(line, "bytes_down");
