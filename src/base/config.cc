@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/toml_limits.h"
 
 namespace kindred {
 namespace {
@@ -251,6 +252,10 @@ void Config::ApplyFile(const std::filesystem::path& path) {
 
 void Config::ApplyText(std::string_view text, const std::string& origin) {
   toml::table root;
+  if (const int line = LineOfDots(text)) {
+    throw UsageError("{}:{}: more than {} dots; a key has two parts", Printable(origin), line,
+                     kMostDots);
+  }
   try {
     root = toml::parse(text, origin);
   } catch (const toml::parse_error& error) {
@@ -365,6 +370,7 @@ std::string Config::ToJson() const { return JsonText(true); }
 std::string Config::ToJsonWithoutPaths() const { return JsonText(false); }
 
 std::optional<std::string> TomlToJson(std::string_view text) {
+  if (LineOfDots(text) > 0) return std::nullopt;
   try {
     std::ostringstream json;
     json << toml::json_formatter{toml::parse(text)};

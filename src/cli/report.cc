@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/command.h"
@@ -38,7 +39,7 @@ CommandResult Report(const ReportFlags& flags) {
     const fs::path tables = fs::path(folder) / "tables.json";
     if (FileExists(tables)) {
       const Bytes bytes = ReadFile(tables, uint64_t{1} << 28);
-      const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+      const Json json = ParseJson(bytes);
       if (!json.is_object() || !json.value("tables", Json()).is_array()) {
         throw DataError("{}: not what `kindred reproduce` wrote", Printable(tables.string()));
       }

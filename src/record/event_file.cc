@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "record/metrics.h"
 
 namespace kindred {
@@ -24,7 +24,7 @@ void EventFile::CatchUp() {
   uint64_t read = read_;
   for (std::string line; std::getline(in, line) && !in.eof();) {  // a line ends with its newline
     read += line.size() + 1;
-    Json json = Json::parse(line, nullptr, false);
+    Json json = ParseJson(line);
     if (json.is_object()) lines.push_back(std::move(json));
   }
   if (read == read_) return;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
 
 namespace kindred {
@@ -47,7 +48,7 @@ std::vector<Json> ReadMetrics(const std::filesystem::path& path, int* damaged) {
   if (!std::filesystem::is_regular_file(path, none)) return lines;  // a pipe would never end
   std::ifstream in(path);
   for (std::string text; std::getline(in, text);) {
-    auto line = Json::parse(text, nullptr, false);
+    auto line = ParseJson(text);
     if (line.is_object()) {
       lines.push_back(std::move(line));
     } else if (damaged != nullptr && !text.empty() && !in.eof()) {

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "report/listen.h"
 #include "report/page.h"
@@ -145,10 +146,10 @@ struct Dashboard::State {
       audit = Tail(dir.audit(), 0);
     }
     for (auto lines = metrics.Next(); !lines.empty(); lines = metrics.Next()) {
-      for (const auto& line : lines) gauges.AddMetrics(Json::parse(line, nullptr, false));
+      for (const auto& line : lines) gauges.AddMetrics(ParseJson(line));
     }
     for (auto lines = audit.Next(); !lines.empty(); lines = audit.Next()) {
-      for (const auto& line : lines) gauges.AddAudit(Json::parse(line, nullptr, false));
+      for (const auto& line : lines) gauges.AddAudit(ParseJson(line));
     }
   }
 
@@ -197,7 +198,7 @@ struct Dashboard::State {
         known = time;
         try {
           const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
-          const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+          const Json summary = ParseJson(bytes);
           if (summary.is_object()) stream.out += Event("summary", summary.dump(), "");
         } catch (const Error&) {
           known.clear();

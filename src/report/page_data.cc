@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "privacy/mechanism_kinds.h"
 #include "record/audit_log.h"
 #include "record/metrics.h"
@@ -27,7 +28,7 @@ Json ReadPart(const std::filesystem::path& path) {
   try {
     if (!FileExists(path)) return nullptr;
     const Bytes bytes = ReadFile(path, kMostPart);
-    Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+    Json json = ParseJson(bytes);
     return json.is_object() ? json : Json(nullptr);
   } catch (const Error&) {
     return nullptr;
@@ -50,7 +51,7 @@ void ForEachEvent(const std::filesystem::path& path, uint64_t end, int* damaged,
   for (std::string text; std::getline(in, text);) {
     at += text.size() + 1;
     if (at > end) break;
-    Json line = Json::parse(text, nullptr, false);
+    Json line = ParseJson(text);
     if (line.is_object() && line.value("event", Json()).is_string()) {
       tell(std::move(line));
     } else {
@@ -99,7 +100,7 @@ bool IsFile(const std::filesystem::path& path) {
 Json ConfigOf(const RunDir& dir) {
   constexpr uint64_t kMost = 1 << 20;
   const auto parsed = [](const std::string& text) {
-    Json config = Json::parse(text, nullptr, false);
+    Json config = ParseJson(text);
     return config.is_object() ? config : Json(nullptr);
   };
   const auto text_in = [](const std::filesystem::path& path) {

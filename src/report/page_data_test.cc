@@ -89,6 +89,12 @@ TEST(RunData, SaysWhatIsDamaged) {
   MakeFolder(dir.page());
   WriteFileAtomically(dir.page() / "embedding.json", std::string_view("7"));
   EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"embedding.json could not be read"}));
+  // Deep enough to end a program that prints it.
+  const std::string deep = "{\"a\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  WriteFileAtomically(dir.page() / "embedding.json", std::string_view(deep));
+  EXPECT_EQ(write(first + second, "{\"rounds\":2}"), (Json{"embedding.json could not be read"}));
+  EXPECT_EQ(write(first + deep + "\n" + second, "{\"rounds\":2}")[0],
+            "metrics.jsonl: 1 line could not be read");
   std::filesystem::remove_all(dir.page());
   std::filesystem::remove(dir.config());
   std::filesystem::remove(dir.config_json());

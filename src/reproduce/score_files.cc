@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace kindred {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 Json ReadJson(const std::filesystem::path& path) {
   if (!FileExists(path)) return nullptr;
   const Bytes bytes = ReadFile(path, uint64_t{1} << 28);
-  return Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  return ParseJson(bytes);
 }
 
 Json FieldsOf(const ScoreKey& key) {

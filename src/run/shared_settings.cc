@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "method/method_kinds.h"
 #include "privacy/mechanism_kinds.h"
 
@@ -27,7 +27,7 @@ void ApplySettings(const std::vector<std::string>& settings, const Experiment& e
       throw NetworkError("the coordinator sends {}, which a coordinator may not set",
                          Printable(setting));
     }
-    const Json value = Json::parse(setting.substr(equals + 3), nullptr, false);
+    const Json value = ParseJson(std::string_view(setting).substr(equals + 3));
     if (value.is_discarded()) {
       throw NetworkError("the coordinator sends {}, which cannot be read", Printable(setting));
     }

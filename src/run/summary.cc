@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/progress.h"
 #include "base/table.h"
 
@@ -60,7 +61,7 @@ bool IsSummary(const Json& summary) {
 std::optional<Json> FinishedSummary(const RunDir& dir) {
   if (!FileExists(dir.summary())) return std::nullopt;
   const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
-  Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  Json summary = ParseJson(bytes);
   if (!IsSummary(summary)) return std::nullopt;
   return summary;
 }

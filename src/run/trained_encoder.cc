@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "export/encoder_file.h"
 #include "run/run_record.h"
@@ -52,7 +53,7 @@ Json OriginOf(const RunDir& dir, const Experiment& experiment, const Method& met
   if (const auto note = NoteOf(experiment.method); !note.empty()) origin["method_note"] = note;
   if (FileExists(dir.summary())) {
     const Bytes bytes = ReadFile(dir.summary(), 1 << 20);
-    const Json summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+    const Json summary = ParseJson(bytes);
     // A client's summary knows of itself alone.
     if (summary.is_object() && summary.value("clients", Json()).is_number_integer() &&
         summary.value("role", Json()) != "client") {
