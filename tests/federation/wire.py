@@ -54,10 +54,11 @@ def outcome_of(call):
         return Outcome(error.code().name, trailer.get("kindred-reason", ""), error.details() or "")
 
 
-def dial(address, ca=None, key=None, certificate=None):
-    """A connection of its own. The arguments are PEM bytes; without key: no certificate is shown."""
+def dial(address, ca=None, key=None, certificate=None, of=grpc):
+    """A connection of its own. ca, key and certificate are PEM bytes; without key no certificate is shown. of: grpc.aio
+    for one of asyncio."""
     credentials = grpc.ssl_channel_credentials(ca, key, certificate)
-    return grpc.secure_channel(address, credentials, options=[
+    return of.secure_channel(address, credentials, options=[
         ("grpc.ssl_target_name_override", "kindred-coordinator"),
         ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0),
         ("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1),
