@@ -12,9 +12,9 @@ from programs import wait_until
 from wire import outcome_of, pb
 
 
-def plain_connection(address):
+def plain_connection(address, source=""):
     host, port = address.rsplit(":", 1)
-    return socket.create_connection((host, int(port)), 10)
+    return socket.create_connection((host, int(port)), 10, (source, 0))
 
 
 def closed_within(connection, seconds, each=None):
