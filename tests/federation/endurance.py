@@ -35,7 +35,8 @@ from programs import TINY, Folder, Program, free_port, sets
 HONEST, SHARES = 8, 10  # the last shares are newcomers'
 FAR = 3                 # of the honest, the first, have bad links
 DEADLINE = 20
-STOPPED, REFUSED_HERE = 130, 4  # exit codes: by a signal; network or identity
+STOPPED = (130, -15)  # exit codes: by a signal, the second while the program loads
+REFUSED_HERE = 4       # network or identity
 STRIKES = {"manifest", "size", "digest", "images", "numbers", "values", "norm", "features"}
 
 
@@ -62,7 +63,7 @@ class Member:
             self.run.folder.path / f"joined-{self.name}")
 
     def stop(self):
-        self.may_end = (STOPPED,)
+        self.may_end = STOPPED
         self.program.process.terminate()
 
     def kill(self):
@@ -141,7 +142,7 @@ class Endurance:
         elif what == "stop coordinator":
             self.server.process.terminate()
         elif what == "resume coordinator":
-            if self.server.wait(60) not in (-9, STOPPED):
+            if self.server.wait(60) not in (-9, *STOPPED):
                 self.wrong.append(f"the coordinator did not stop: {self.server.text()[-300:]}")
                 self.server.end()
             self.serve()
