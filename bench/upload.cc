@@ -23,6 +23,7 @@
 #include "federation/grpc_server.h"
 #include "identity/pki.h"
 #include "server/round_loop.h"
+#include "wire/packed_update.h"
 
 namespace kindred {
 namespace {
