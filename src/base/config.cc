@@ -252,8 +252,8 @@ void Config::ApplyFile(const std::filesystem::path& path) {
 
 void Config::ApplyText(std::string_view text, const std::string& origin) {
   toml::table root;
-  if (const int line = LineOfDots(text)) {
-    throw UsageError("{}:{}: more than {} dots; a key has two parts", Printable(origin), line,
+  if (HasTooManyDots(text)) {
+    throw UsageError("{}: more than {} dots; no configuration has so many", Printable(origin),
                      kMostDots);
   }
   try {
@@ -370,7 +370,7 @@ std::string Config::ToJson() const { return JsonText(true); }
 std::string Config::ToJsonWithoutPaths() const { return JsonText(false); }
 
 std::optional<std::string> TomlToJson(std::string_view text) {
-  if (LineOfDots(text) > 0) return std::nullopt;
+  if (HasTooManyDots(text)) return std::nullopt;
   try {
     std::ostringstream json;
     json << toml::json_formatter{toml::parse(text)};

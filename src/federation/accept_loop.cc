@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 
@@ -129,10 +130,13 @@ AcceptLoop::AcceptLoop(const std::string& address, const AcceptLimits& limits,
   }
 }
 
-AcceptLoop::~AcceptLoop() {
+AcceptLoop::~AcceptLoop() { Close(); }
+
+void AcceptLoop::Close() {
   thread_.reset();
-  for (const int fd : {listener_, wake_, spare_}) {
-    if (fd >= 0) ::close(fd);
+  for (int* fd : {&listener_, &wake_, &spare_}) {
+    if (*fd >= 0) ::close(*fd);
+    *fd = -1;
   }
 }
 
@@ -149,14 +153,19 @@ void AcceptLoop::Serve(const std::stop_token& stop) {
     [[maybe_unused]] const ssize_t wrote = ::write(wake_, &one, sizeof one);
   });
   bool rest = false;
+  auto looked = std::chrono::steady_clock::now();
   while (!stop.stop_requested()) {
     // While it rests, only a stop wakes it: what waits at the listener would do so at once.
     pollfd waiting[] = {{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
     ::poll(waiting, rest ? 1 : 2, rest ? kPauseMilliseconds : kLookMilliseconds);
     if (stop.stop_requested()) return;
     ForgetClosed();
-    CutGreedy();
-    CutNamed();
+    if (const auto now = std::chrono::steady_clock::now();
+        now - looked >= std::chrono::milliseconds(kLookMilliseconds)) {
+      looked = now;
+      CutGreedy();
+      CutNamed();
+    }
     rest = !AcceptWaiting();
   }
 }
@@ -213,8 +222,10 @@ void AcceptLoop::Take(int fd, const sockaddr_storage& peer) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const Peer from = PeerOf(peer);
-  if (Knows(from)) ForgetClosed();  // the one before has ended, or there would be no second
-  if (const auto reason = Admit(fd, from)) {
+  if (Knows(from)) ForgetClosed();  // the one before has ended, most likely
+  const std::optional<Refusal> reason =
+      Knows(from) ? std::optional(Refusal::kConnections) : Admit(fd, from);
+  if (reason) {
     ::close(fd);
     TellRefused(*reason);
   } else {
@@ -249,22 +260,25 @@ void AcceptLoop::ForgetClosed() {
 }
 
 // On this thread alone: no connection is accepted meanwhile that could get the number of one that
-// was closed.
+// was closed. Of what other threads open, the sockets of the dashboard could, in an instant.
 void AcceptLoop::ShutDown(const Connection& connection) {
   if (IsOpen(connection)) ::shutdown(connection.fd, SHUT_RDWR);
 }
 
 void AcceptLoop::CutGreedy() {
   if (!news_.accounted) return;
-  std::vector<Connection> open;
+  std::vector<Connection> greedy;
   {
     const std::lock_guard lock(mutex_);
-    open = connections_;
+    for (Connection& each : connections_) {
+      if (!IsOpen(each)) continue;
+      const uint64_t received = BytesReceived(each.fd), accounted = news_.accounted(each.peer);
+      if (accounted > received) each.lapsed = std::max(each.lapsed, accounted - received);
+      const uint64_t limit = accounted == 0 ? limits_.before_call : limits_.unaccounted;
+      if (received + each.lapsed > accounted + limit) greedy.push_back(each);
+    }
   }
-  for (const Connection& each : open) {
-    const uint64_t received = BytesReceived(each.fd);
-    if (received <= limits_.unaccounted || !IsOpen(each)) continue;
-    if (received <= limits_.unaccounted + news_.accounted(each.peer)) continue;
+  for (const Connection& each : greedy) {
     ShutDown(each);
     TellRefused(Refusal::kBytes);
   }

@@ -28,6 +28,7 @@ struct AcceptLimits {
   int total = 1024;                // connections at once; at most half of the process's descriptors
   int per_address = 256;           // of them, from one IPv4 address or one IPv6 network (/64)
   uint64_t unaccounted = 8 << 20;  // bytes of a connection beyond those that its calls account for
+  uint64_t before_call = 256 << 10;  // the same before its first call
 };
 
 // Told of what came of connections, and asked about them, on the loop's thread; all optional, and
@@ -40,9 +41,9 @@ struct AcceptNews {
   std::function<void(const Peer& peer)> opened = {};
   // One that was handed over is closed. Known within seconds.
   std::function<void(const Peer& peer)> closed = {};
-  // Bytes that its calls account for. Not set: connections may bring any number. gRPC 1.51 keeps
-  // headers that never end in memory (CVE-2023-33953); they are no call, so they are not accounted
-  // for.
+  // Bytes that its calls account for; 0: it has made none. Not set: connections may bring any
+  // number. gRPC 1.51 keeps headers that never end in memory (CVE-2023-33953); they are no call, so
+  // they are not accounted for. What a call could have brought and did not is not saved up.
   std::function<uint64_t(const Peer& peer)> accounted = {};
 };
 
@@ -71,7 +72,7 @@ class AcceptLoop {
   AcceptCounts counts() const;
 
   // Accepts no more.
-  void Close() { thread_.reset(); }
+  void Close();
 
   // Shuts down the connection from there, if it is still open: soon, on the loop's thread.
   void Cut(const Peer& peer);
@@ -87,6 +88,7 @@ class AcceptLoop {
     uint64_t device, inode;
     Origin origin;
     Peer peer;
+    uint64_t lapsed = 0;  // bytes that its calls account for and that never came
   };
 
   static Origin OriginOf(const Peer& peer);

@@ -228,7 +228,8 @@ TEST(AcceptLoop, WhoBringsMoreThanItsCallsAccountForIsCut) {
   Keeper keeper;
   std::atomic<uint64_t> accounted = 0;
   std::atomic<int> refused = 0;
-  const AcceptLoop loop("127.0.0.1:0", {.unaccounted = 1000}, keeper.HandOver(),
+  const AcceptLoop loop("127.0.0.1:0", {.unaccounted = 1000, .before_call = 9000},
+                        keeper.HandOver(),
                         {.refused = [&](Refusal reason) { refused += reason == Refusal::kBytes; },
                          .accounted = [&](const Peer&) { return accounted.load(); }});
   const PlainConnection one(loop), two(loop);
@@ -239,6 +240,33 @@ TEST(AcceptLoop, WhoBringsMoreThanItsCallsAccountForIsCut) {
   EXPECT_TRUE(two.IsClosed());
   EXPECT_TRUE(one.IsQuiet());
   EXPECT_EQ(refused, 1);
+}
+
+TEST(AcceptLoop, WhatCallsCouldHaveBroughtIsNotSavedUp) {
+  Keeper keeper;
+  std::atomic<uint64_t> accounted = 1'000'000, asked = 0;
+  const AcceptLoop loop("127.0.0.1:0", {.unaccounted = 1000}, keeper.HandOver(),
+                        {.accounted = [&](const Peer&) {
+                          ++asked;
+                          return accounted.load();
+                        }});
+  const PlainConnection one(loop);
+  ASSERT_TRUE(Eventually([&] { return asked >= 2; }));
+  one.Send(900);
+  ASSERT_TRUE(Eventually([&, before = asked.load()] { return asked >= before + 3; }));
+  EXPECT_TRUE(one.IsQuiet());
+  one.Send(200);
+  EXPECT_TRUE(one.IsClosed()) << "a million bytes were accounted for, and never came";
+}
+
+TEST(AcceptLoop, BeforeItsFirstCallAConnectionBringsLittle) {
+  Keeper keeper;
+  const AcceptLoop loop("127.0.0.1:0", {.unaccounted = 1 << 20, .before_call = 1000},
+                        keeper.HandOver(), {.accounted = [](const Peer&) { return 0; }});
+  const PlainConnection one(loop), two(loop);
+  one.Send(1001);
+  EXPECT_TRUE(one.IsClosed());
+  EXPECT_TRUE(two.IsQuiet());
 }
 
 TEST(AcceptLoop, WithoutDescriptorsItRefusesAndThenGoesOn) {

@@ -7,13 +7,13 @@
 namespace kindred {
 namespace {
 
-constexpr uint64_t kCallBytes = 128 << 10;  // headers and one message without a chunk
-constexpr uint64_t kFrames = 64;            // of HTTP/2 and TLS around a small message
+constexpr uint64_t kFrames = 64;  // of HTTP/2 and TLS around a small message
 constexpr auto kTimeToRead = std::chrono::seconds(2);
 
 }  // namespace
 
 void Connections::Open(const Peer& peer) {
+  Forget(peer);
   const std::lock_guard lock(mutex_);
   open_[peer] = {};
 }
@@ -21,7 +21,7 @@ void Connections::Open(const Peer& peer) {
 void Connections::Hear(const Peer& peer) {
   const std::lock_guard lock(mutex_);
   const auto at = open_.find(peer);
-  if (at != open_.end()) at->second.bytes += kCallBytes;
+  if (at != open_.end()) at->second.heard = true;
 }
 
 void Connections::Assign(const Peer& peer, int client) {
@@ -58,7 +58,7 @@ bool Connections::Forget(const Peer& peer) {
   if (!ended) return false;
   const auto count = count_.find(ended.mapped().client);
   if (count != count_.end() && --count->second == 0) count_.erase(count);
-  return ended.mapped().bytes > 0;
+  return ended.mapped().heard;
 }
 
 void Connections::CloseSoon(const Peer& peer, Clock::time_point now) {

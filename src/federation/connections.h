@@ -22,13 +22,13 @@ class Connections {
 
   // It was accepted.
   void Open(const Peer& peer);
-  // A call came over it. Its bytes are accounted for: as many as a call without chunks may have.
+  // A call came over it, whatever becomes of it.
   void Hear(const Peer& peer);
   // The call is this client's. Throws Refused when the client has too many connections.
   void Assign(const Peer& peer, int client);
   // A message of so many bytes came over it, with some more for its frames and records.
   void Account(const Peer& peer, uint64_t bytes);
-  // Bytes that its calls account for; 0: it has made none.
+  // Bytes of all its messages so far, 0 before the first.
   uint64_t Accounted(const Peer& peer) const;
 
   // It has ended. Whether it made a call.
@@ -41,6 +41,7 @@ class Connections {
 
  private:
   struct Connection {
+    bool heard = false;
     int client = -1;
     uint64_t bytes = 0;
   };

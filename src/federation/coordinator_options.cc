@@ -47,10 +47,11 @@ void Bind(Config& config, WireLimits& limits) {
               "serve: connections open at the same time", Within(1, 1 << 16));
   config.Bind("server.max_per_address", &limits.connections.per_address,
               "serve: connections from one address", Within(1, 1 << 16));
-  config.Bind("server.max_per_client", &limits.per_client,
-              "serve: connections of one client; those of a process that died count until they are "
-              "noticed, within 40 s",
-              Within(1, 1 << 10));
+  config.Bind(
+      "server.max_per_client", &limits.per_client,
+      "serve: connections of one client; one whose link was cut counts for up to 40 s: higher "
+      "where links break often",
+      Within(1, 1 << 10));
   config.Bind("server.max_idle", &limits.idle,
               "serve: seconds that a connection without a call stays open", Within(1, 1e6));
   config.Bind("server.max_age", &limits.age,

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMostUploads = 2;    // of one client at a time: one that goes on, one that was cut
 constexpr int kMostDownloads = 4;  // of one client at a time: model and remote features
+constexpr uint64_t kCallBytes = 16 << 10;  // its headers, 8 KB, and a request without a chunk
 constexpr double kCallsPerSecond = 50, kBurst = 200;  // of one client, which makes a few
 constexpr char kReasonKey[] = "kindred-reason";
 
@@ -25,6 +26,7 @@ grpc::StatusCode CodeOf(Refusal reason) {
     case Refusal::kDuplicate:
       return grpc::StatusCode::ALREADY_EXISTS;
     case Refusal::kBusy:
+    case Refusal::kConnections:
       return grpc::StatusCode::RESOURCE_EXHAUSTED;
     case Refusal::kSlow:
       return grpc::StatusCode::ABORTED;
@@ -126,6 +128,7 @@ Caller GrpcCalls::CallerOf(const grpc::CallbackServerContext& context, std::stri
   }
   if (peer) connections.Assign(*peer, found.enrolment.place);
   rate_.Count(found.enrolment.place, CallRate::Clock::now());
+  if (peer) connections.Account(*peer, kCallBytes);
   const auto process = context.client_metadata().find("kindred-process");
   const bool told = process != context.client_metadata().end();
   return {found.enrolment.place, found.enrolment.name, found.enrolment.images,
@@ -143,8 +146,11 @@ grpc::Status GrpcCalls::Refuse(grpc::CallbackServerContext& context, const Refus
   }
   const bool may_stay = why.reason != Refusal::kIdentity && why.reason != Refusal::kRevoked &&
                         why.reason != Refusal::kConnections;
-  if (const auto peer = ParsePeer(context.peer()); peer && !may_stay) {
-    connections.CloseSoon(*peer, Connections::Clock::now());
+  try {
+    const auto peer = ParsePeer(context.peer());
+    if (peer && !may_stay) connections.CloseSoon(*peer, Connections::Clock::now());
+  } catch (const std::exception& error) {
+    Failure(error);
   }
   return StatusOf(context, why);
 }

@@ -121,8 +121,8 @@ class Uploading final : public grpc::ServerReadReactor<v1::UploadPart> {
                      : grpc::Status(grpc::StatusCode::ABORTED, "the stream ended early"));
       return;
     }
-    calls_.Account(*context_, part_.ByteSizeLong());
     try {
+      calls_.Account(*context_, part_.ByteSizeLong());
       if (!begun_) {
         BeginUpload();
       } else {

@@ -139,9 +139,7 @@ void Coordination::Run() {
   rounds.over_selection = experiment_.coordinator.over_selection;
   rounds.first = record_->NextRound();
   rounds.images_of = [&](int client) { return coordinator_->ImagesOf(client); };
-  rounds.is_claim = [&](int client) {
-    return enrolments_.All().at(static_cast<size_t>(client)).images == 0;
-  };
+  rounds.claims_of = [&](const std::vector<int>& clients) { return ClaimsOf(clients); };
   RunRounds(rounds, *coordinator_, record_->Server(),
             [&](const RoundReport& report) { OnRound(report); });
   coordinator_->Finish(record_->Global());
@@ -159,21 +157,45 @@ void Coordination::WarnOfExpiry() {
       std::max<int64_t>(0, left) / kDay);
 }
 
-void Coordination::OnRound(const RoundReport& report) {
-  WarnOfExpiry();
-  driver_->EndRound(report);
-  const Members members = coordinator_->CurrentMembers();
+// Clients whose number of images no certificate vouches for. What is certified must be the number
+// that the client joined with: it may have been certified since, for another one.
+std::set<int> Coordination::ClaimsOf(const std::vector<int>& clients) {
+  const auto enrolled = enrolments_.All();
+  std::set<int> claims;
+  for (const int client : clients) {
+    const auto place = static_cast<size_t>(client);
+    const bool certified =
+        place < enrolled.size() && enrolled[place].images == coordinator_->ImagesOf(client);
+    if (!certified) claims.insert(client);
+  }
+  return claims;
+}
+
+// Told once per client.
+void Coordination::TellCut(const RoundReport& report, const Members& members) {
   for (const auto& [client, weight] : report.cut) {
     if (!told_cut_.insert(client).second) continue;
     const Member& member = members.at(client);
-    const auto detail = fmt::format(
-        "the {} images of {} count as {}: server.max_claimed_share, server.max_share; certify its "
-        "number with `kindred pki issue {} --renew --images N`, or raise the limit",
-        member.images, member.name, weight, member.name);
+    const std::string advice =
+        ClaimsOf({client}).empty()
+            ? "server.max_share"
+            : fmt::format(
+                  "server.max_claimed_share; certify its number with `kindred pki issue "
+                  "{} --renew --images {}` if it is true, or raise the limit",
+                  member.name, member.images);
+    const auto detail = fmt::format("the {} images of {} count as {}: {}", member.images,
+                                    member.name, weight, advice);
     spdlog::warn("round {}: {}", report.round + 1, detail);
     audit_->Add(
         {.event = "alarm", .client = member.name, .round = report.round + 1, .detail = detail});
   }
+}
+
+void Coordination::OnRound(const RoundReport& report) {
+  WarnOfExpiry();
+  driver_->EndRound(report);
+  const Members members = coordinator_->CurrentMembers();
+  TellCut(report, members);
   WritePagePart(dir_, "clients", [&] { return ClientsPart(members); });
   record_->SetMembers(ToText(members));
   Save(report.round + 1);

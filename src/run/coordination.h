@@ -46,6 +46,8 @@ class Coordination {
  private:
   void WarnOfExpiry();
   void OnRound(const RoundReport& report);
+  std::set<int> ClaimsOf(const std::vector<int>& clients);
+  void TellCut(const RoundReport& report, const Members& members);
   void Save(int round);
   std::string RunId() const;
 

@@ -9,36 +9,40 @@
 namespace kindred {
 
 CappedRule::CappedRule(std::unique_ptr<Aggregate> rule, const ShareLimits& limits,
-                       std::function<bool(int client)> is_claim)
-    : rule_(std::move(rule)), limits_(limits), is_claim_(std::move(is_claim)) {}
+                       std::set<int> claims)
+    : rule_(std::move(rule)), limits_(limits), claims_(std::move(claims)) {}
 
 void CappedRule::Add(int client, NamedTensors model, int64_t weight) {
+  images_.emplace(client, weight);
+  try {
+    Place(client, std::move(model), weight);
+  } catch (...) {
+    images_.erase(client);  // as if it had not come
+    throw;
+  }
+}
+
+void CappedRule::Place(int client, NamedTensors model, int64_t weight) {
   const auto most = static_cast<size_t>(MostCut(limits_));
   if (held_.size() >= most && (most == 0 || weight <= held_.begin()->first)) {
     rule_->Add(client, std::move(model), weight);
-  } else {
-    for (auto& [name, tensor] : model) tensor = tensor.clone();  // an upload's bytes go
-    const auto added = held_.insert({weight, {client, std::move(model)}});
-    if (held_.size() > most) {
-      Held& least = held_.begin()->second;
-      try {
-        rule_->Add(least.client, least.model, held_.begin()->first);
-      } catch (...) {
-        held_.erase(added);  // as if it had not come
-        throw;
-      }
-      held_.erase(held_.begin());
-    }
+    return;
   }
-  images_[client] = weight;
+  for (auto& [name, tensor] : model) tensor = tensor.clone();  // an upload's bytes go
+  const auto added = held_.insert({weight, {client, std::move(model)}});
+  if (held_.size() <= most) return;
+  const auto least = held_.begin();
+  try {
+    rule_->Add(least->second.client, least->second.model, least->first);
+  } catch (...) {
+    held_.erase(added);
+    throw;
+  }
+  held_.erase(least);
 }
 
 NamedTensors CappedRule::Finish() {
-  std::set<int> claims;
-  for (const auto& [client, images] : images_) {
-    if (is_claim_(client)) claims.insert(client);
-  }
-  const auto weights = CappedWeights(images_, limits_, claims);
+  const auto weights = CappedWeights(images_, limits_, claims_);
   for (auto& [images, held] : held_) {
     rule_->Add(held.client, std::move(held.model), weights.at(held.client));
   }

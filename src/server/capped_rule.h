@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -17,9 +16,8 @@ namespace kindred {
 // result does not depend on the order of adding.
 class CappedRule : public Aggregate {
  public:
-  // `is_claim`: whether a client's number of images is its own word.
-  CappedRule(std::unique_ptr<Aggregate> rule, const ShareLimits& limits,
-             std::function<bool(int client)> is_claim);
+  // `claims`: clients whose number of images is their own word.
+  CappedRule(std::unique_ptr<Aggregate> rule, const ShareLimits& limits, std::set<int> claims);
 
   // Keeps a copy of a model that it holds back.
   void Add(int client, NamedTensors model, int64_t weight) override;
@@ -38,9 +36,11 @@ class CappedRule : public Aggregate {
     NamedTensors model;
   };
 
+  void Place(int client, NamedTensors model, int64_t weight);
+
   const std::unique_ptr<Aggregate> rule_;
   const ShareLimits limits_;
-  const std::function<bool(int client)> is_claim_;
+  const std::set<int> claims_;
   std::map<int, int64_t> images_;      // of all
   std::multimap<int64_t, Held> held_;  // the largest, by images
   std::map<int, int64_t> cut_;

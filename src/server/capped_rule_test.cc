@@ -16,7 +16,7 @@ NamedTensors ModelOf(int client) {
 
 NamedTensors MeanOf(const std::map<int, int64_t>& images, const ShareLimits& limits,
                     const std::vector<int>& order, std::map<int, int64_t>* cut = nullptr) {
-  CappedRule rule(MakeRule({}), limits, [](int) { return true; });
+  CappedRule rule(MakeRule({}), limits, {0, 1, 2, 3, 4});
   for (const int client : order) rule.Add(client, ModelOf(client), images.at(client));
   auto mean = rule.Finish();
   if (cut != nullptr) *cut = rule.Cut();
@@ -55,7 +55,7 @@ TEST(CappedRule, TellsWhomItCut) {
 
 // An arrival's model may live in the bytes of an upload, which are used again.
 TEST(CappedRule, KeepsCopiesOfWhatItHoldsBack) {
-  CappedRule rule(MakeRule({}), {.claimed = 0.5}, [](int) { return true; });
+  CappedRule rule(MakeRule({}), {.claimed = 0.5}, {0});
   auto bytes = torch::ones({3});
   rule.Add(0, {{"w", bytes}}, 10);
   bytes.fill_(7);

@@ -7,7 +7,8 @@ namespace kindred {
 uint64_t PeakMemory(const MemoryNeed& need) {
   constexpr uint64_t kFloat = 4, kSum = 16;  // bytes
   const uint64_t models = 3 * kFloat * need.values;
-  const uint64_t held = std::min(need.held_back, need.in_round);
+  // One more, while the least of them gives way to it.
+  const uint64_t held = std::min(need.held_back + (need.held_back > 0), need.in_round);
   const uint64_t rule =
       need.values *
       (RuleNamed(need.rule.rule).keeps_models ? kFloat * need.in_round : kSum + kFloat * held);

@@ -28,7 +28,7 @@ TEST(PeakMemory, HandValues) {
   // The mean holds a few back until it knows who arrived, no more than a round has.
   need.rule.rule = "mean";
   need.held_back = 2;
-  EXPECT_EQ(PeakMemory(need), 28000u + 2 * 4000 + 5000 + 32 * (50 + 20 + 28));
+  EXPECT_EQ(PeakMemory(need), 28000u + 3 * 4000 + 5000 + 32 * (50 + 20 + 28));
   need.held_back = 9;
   EXPECT_EQ(PeakMemory(need), 28000u + 4 * 4000 + 5000 + 32 * (50 + 20 + 28));
   need.rule.rule = "krum";

@@ -62,11 +62,11 @@ RoundIntake::RoundIntake(const RoundLoopOptions& options, const Chosen& chosen,
   if (!options.images_of) return;
   for (const int client : chosen.clients) enrolled_[client] = options.images_of(client);
   weights_ = enrolled_;
-  if (!options.is_claim) {
+  if (!options.claims_of) {
     weights_ = CappedWeights(enrolled_, {.any = options.limits.max_share});
   } else if (!RuleNamed(options.rule.rule).keeps_models) {  // those that do ignore weights
-    auto capped =
-        std::make_unique<CappedRule>(std::move(rule_), SharesOf(options.limits), options.is_claim);
+    auto capped = std::make_unique<CappedRule>(std::move(rule_), SharesOf(options.limits),
+                                               options.claims_of(chosen.clients));
     capped_ = capped.get();
     rule_ = std::move(capped);
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "aggregate/rule_options.h"
 #include "server/feature_pool.h"
@@ -57,9 +58,10 @@ struct RoundLoopOptions {
   // |D_c| that a client enrolled with; an update must say the same. Not set: not known, and
   // limits.max_share must be 1.
   std::function<int64_t(int client)> images_of = {};
-  // Whether that number is the client's own word. Set where clients may fail to report: then shares
-  // are of those who did. Not set: all who are asked report, and nobody's number is doubted.
-  std::function<bool(int client)> is_claim = {};
+  // Of these clients, those whose number is their own word; asked when a round begins. Set where
+  // clients may fail to report: then shares are of those who did. Not set: all who are asked
+  // report, and nobody's number is doubted.
+  std::function<std::set<int>(const std::vector<int>& clients)> claims_of = {};
 };
 
 // The learning rate of a round: cosine from lr to 0 over the rounds.

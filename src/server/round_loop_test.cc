@@ -528,7 +528,7 @@ TEST(RunRounds, SharesOfClaimsAreOfThoseWhoArrived) {
     RunRounds({.train = {.rounds = 1, .batch = 1},
                .limits = {.max_claimed_share = share},
                .images_of = [](int client) { return int64_t{1} + client; },
-               .is_claim = [&](int client) { return claims.contains(client); }},
+               .claims_of = [&](const std::vector<int>&) { return claims; }},
               transport, state, [&](const RoundReport& report) { *cut = report.cut; });
     return state.global.at("a")[0].item<float>();
   };

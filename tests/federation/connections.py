@@ -199,17 +199,28 @@ def attack_http2(fed, client, plan):
     report(16, "metadata of 7 KB is let in", outcome.code == "OK", outcome)
 
     # Headers that do not end. gRPC 1.51 may keep them all (CVE-2023-33953): as much as came before the connection was cut,
-    # and as much again while its memory grows.
-    connection = http2.Connection(fed.address, client.kit)
-    fed.server.forget_peak()
-    connection.send(http2.frame(http2.HEADERS, 0, 1, http2.call_headers("Join")))
-    line, sent = http2.literal("x-more", "y" * 4000), 0
-    while sent < 512 << 20 and connection.send(http2.frame(http2.CONTINUATION, 0, 1, line * 4) * 16):
-        sent += 16 * 4 * len(line)
-    grown = fed.server.grown()
-    report(16, f"headers that do not end: cut after {sent >> 20} MB, which cost {grown:.0f}",
-           connection.closed and sent < 256 << 20 and grown < 256 and alive(), "not cut, or it cost too much")
-    connection.close()
+    # and as much again while its memory grows. Calls before them do not buy more.
+    filler = http2.literal("x-more", "y" * 4000) * 4
+    endless = b"\x00" + http2.prefixed("x-more") + http2.length_of(1 << 30)
+    for what, calls, start, piece in [("many headers", 0, b"", filler), ("one header of 1 GB", 0, endless, b"y" * 16000),
+                                      ("one header of 1 GB after 100 calls", 100, endless, b"y" * 16000)]:
+        connection = http2.Connection(fed.address, client.kit)
+        request = http2.message(pb.JoinRequest(protocol=2, version="test").SerializeToString())
+        for number in range(1, 2 * calls, 2):
+            connection.send(http2.frame(http2.HEADERS, http2.END_HEADERS, number, http2.call_headers("Join")) +
+                            http2.frame(http2.DATA, http2.END_STREAM, number, request))
+            connection.frames(0.02)
+        fed.server.forget_peak()
+        connection.send(http2.frame(http2.HEADERS, 0, 2 * calls + 1, http2.call_headers("Join") + start))
+        sent, end = 0, time.monotonic() + 60
+        while sent < 256 << 20 and time.monotonic() < end and \
+                connection.send(http2.frame(http2.CONTINUATION, 0, 2 * calls + 1, piece) * 16):
+            sent += 16 * len(piece)
+        grown = fed.server.grown()
+        report(16, f"{what}: cut after {sent >> 20} MB, which cost {grown:.0f}",
+               connection.closed and sent < 128 << 20 and grown < 192 and fed.answers(client, 10),
+               "not cut, or it cost too much")
+        connection.close()
 
     # What is no protobuf.
     garbage = client.channel.stream_unary("/kindred.v1.Federation/Upload",

@@ -26,15 +26,19 @@ def literal(name, value):
     return b"\x00" + prefixed(name) + prefixed(value)
 
 
-def prefixed(text):
-    data = text.encode()
-    if len(data) < 127:
-        return bytes([len(data)]) + data
-    rest, out = len(data) - 127, b"\x7f"
+def length_of(size):
+    if size < 127:
+        return bytes([size])
+    rest, out = size - 127, b"\x7f"
     while rest >= 128:
         out += bytes([rest % 128 + 128])
         rest //= 128
-    return out + bytes([rest]) + data
+    return out + bytes([rest])
+
+
+def prefixed(text):
+    data = text.encode()
+    return length_of(len(data)) + data
 
 
 def call_headers(method):
