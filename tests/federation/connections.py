@@ -199,17 +199,18 @@ def attack_http2(fed, client, plan):
     report(16, "metadata of 7 KB is let in", outcome.code == "OK", outcome)
 
     # Headers that do not end. gRPC 1.51 may keep them all (CVE-2023-33953): as much as came before the connection was cut,
-    # and as much again while its memory grows. Calls before them do not buy more.
+    # and as much again while its memory grows. Calls before them do not buy more (so few that their replies fit the window).
     filler = http2.literal("x-more", "y" * 4000) * 4
     endless = b"\x00" + http2.prefixed("x-more") + http2.length_of(1 << 30)
     for what, calls, start, piece in [("many headers", 0, b"", filler), ("one header of 1 GB", 0, endless, b"y" * 16000),
-                                      ("one header of 1 GB after 100 calls", 100, endless, b"y" * 16000)]:
+                                      ("one header of 1 GB after 30 calls", 30, endless, b"y" * 16000)]:
         connection = http2.Connection(fed.address, client.kit)
         request = http2.message(pb.JoinRequest(protocol=2, version="test").SerializeToString())
         for number in range(1, 2 * calls, 2):
             connection.send(http2.frame(http2.HEADERS, http2.END_HEADERS, number, http2.call_headers("Join")) +
                             http2.frame(http2.DATA, http2.END_STREAM, number, request))
             connection.frames(0.02)
+        usable = not connection.closed
         fed.server.forget_peak()
         connection.send(http2.frame(http2.HEADERS, 0, 2 * calls + 1, http2.call_headers("Join") + start))
         sent, end = 0, time.monotonic() + 60
@@ -218,7 +219,7 @@ def attack_http2(fed, client, plan):
             sent += 16 * len(piece)
         grown = fed.server.grown()
         report(16, f"{what}: cut after {sent >> 20} MB, which cost {grown:.0f}",
-               connection.closed and sent < 128 << 20 and grown < 192 and fed.answers(client, 10),
+               usable and connection.closed and sent < 128 << 20 and grown < 192 and fed.answers(client, 10),
                "not cut, or it cost too much")
         connection.close()
 
