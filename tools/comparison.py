@@ -41,10 +41,11 @@ def wanted(part):
     rows = [("simclr", ""), ("cl", ""), ("ccl", ""), ("ccl", "ccl.lambda=0")]  # the last is CL+FF
     of = {seed: [cell("cifar10", setting, m, change, seed) for setting in settings for m, change in rows] for seed in range(3)}
     others = [cell("cifar10", setting, m) for setting in settings for m in PAPERS]
+    best = [cell("cifar10", setting, "rotation", seed=seed) for seed in (1, 2) for setting in settings]  # of the others
     # As many rounds as take FedSimCLR's CPU time.
     as_long = [cell("cifar10", "noniid1", m, f"train.rounds={rounds}", seed) for seed in range(3)
                for m, rounds in (("cl", 33), ("ccl", 29))]
-    return of[0] + of[1] + of[2] + others + as_long
+    return of[0] + of[1] + of[2] + others + best + as_long
 
 
 class Numbers:
